@@ -1,0 +1,320 @@
+"""One GRPO step of TRL, timed in CPU-seconds on one thread.
+
+The yardstick for a local engine: TRL's own `GRPOTrainer`, as shipped, on a model folder and a prompts file, one update
+a batch. Run it in an environment that holds torch==2.13.0 and trl==1.16.0; it prints one JSON line.
+
+    OMP_NUM_THREADS=1 python trl_step.py --model DIR --prompts FILE --steps 10 --warmup 3
+
+What is measured: `time.process_time` (all threads of the process) around the trainer's own methods, from the end of
+one step to the end of the next, so that nothing the loop does is left out.
+
+- `sample`: `_generate`, that is tokenising the prompts, `model.generate`, decoding.
+- `old_logprobs`: the pass without gradient over prompts and completions. TRL leaves it out when every batch is used
+  for one update, as here: the ratio is then 1 by construction. `--old-logprobs on` makes TRL compute it all the same.
+- `forward`: `compute_loss`, that is the pass with gradient, the loss and TRL's metrics.
+- `backward_and_rest`: everything else of the step. `parts` splits it further, each part timed on its own:
+  `backward`, `optimizer` (clipping and update), `reward`, and `loop`, the only part found by subtraction.
+
+Settings that favour TRL: no gradient checkpointing (its default is on), float32 (its default is bfloat16
+autocast), beta 0 and so no reference model, no logging, no saving, no progress bar, the fused AdamW that is its
+default, one micro-batch a step.
+
+What is not covered: vLLM, several processes, batches that do not fit in memory at once. Sampling never draws the end
+token (`min_new_tokens`), so that every completion has the same length; a peer has to be asked for the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import platform
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import datasets
+import torch
+import transformers
+import trl
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from trl import GRPOConfig, GRPOTrainer
+
+PHASES = ("sample", "old_logprobs", "forward", "backward_and_rest")
+PARTS = ("sample", "old_logprobs", "reward", "forward", "backward", "optimizer", "loop")
+
+
+class Stopwatch:
+    """CPU-seconds of the running step by part; `finish_step` closes the step and starts the next."""
+
+    def __init__(self) -> None:
+        self.steps: list[dict[str, float]] = []
+        self._spent: dict[str, float] = defaultdict(float)
+        self._running: str | None = None
+        self._start = time.process_time()
+
+    @contextlib.contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Add the block's time to `name`; a part inside a part would be counted twice and is refused."""
+        if self._running is not None:
+            raise RuntimeError(f"{name} begins inside {self._running}")
+        self._running, start = name, time.process_time()
+        try:
+            yield
+        finally:
+            self._spent[name] += time.process_time() - start
+            self._running = None
+
+    def finish_step(self) -> None:
+        now = time.process_time()
+        self.steps.append({"step": now - self._start, **self._spent})
+        self._spent.clear()
+        self._start = now
+
+
+class TimedTrainer(GRPOTrainer):
+    """`GRPOTrainer` with a stopwatch around its methods; what the methods do is unchanged."""
+
+    def __init__(self, *args: Any, watch: Stopwatch, tokens: int, old_logprobs: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.watch = watch
+        self.tokens = tokens
+        self.old_logprobs = old_logprobs
+        self.prompt_widths: list[int] = []
+        self.reward_spread: list[float] = []
+        plain_backward = self.accelerator.backward
+
+        def backward(*args: Any, **kwargs: Any) -> None:
+            with watch.part("backward"):
+                plain_backward(*args, **kwargs)
+
+        self.accelerator.backward = backward
+
+    def create_optimizer(self, *args: Any, **kwargs: Any) -> torch.optim.Optimizer:
+        optimizer = super().create_optimizer(*args, **kwargs)
+        plain_step = optimizer.step
+
+        def step(*args: Any, **kwargs: Any) -> Any:
+            with self.watch.part("optimizer"):
+                return plain_step(*args, **kwargs)
+
+        optimizer.step = step
+        return optimizer
+
+    def _generate(self, prompts: list[Any]) -> Any:
+        with self.watch.part("sample"):
+            outcome = super()._generate(prompts)
+        prompt_ids, completion_ids = outcome[0], outcome[1]
+        if {len(ids) for ids in completion_ids} != {self.tokens}:
+            raise RuntimeError(f"a completion does not have {self.tokens} tokens")
+        self.prompt_widths.append(max(len(ids) for ids in prompt_ids))
+        return outcome
+
+    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> dict[str, Any]:
+        kept = self.num_iterations
+        # TRL computes old log-probs when a batch serves several updates; to this one method it looks as if it did.
+        self.num_iterations = 2 if self.old_logprobs else kept
+        try:
+            outcome = super()._generate_and_score_completions(inputs)
+        finally:
+            self.num_iterations = kept
+        if ("old_per_token_logps" in outcome) != self.old_logprobs:
+            raise RuntimeError("old log-probs were not computed, or not left out, as asked")
+        return outcome
+
+    def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
+        if torch.is_grad_enabled():  # called from compute_loss, which is timed as a whole
+            return super()._get_per_token_logps_and_entropies(*args, **kwargs)
+        with self.watch.part("old_logprobs"):
+            return super()._get_per_token_logps_and_entropies(*args, **kwargs)
+
+    def _calculate_rewards(self, *args: Any, **kwargs: Any) -> Any:
+        with self.watch.part("reward"):
+            rewards = super()._calculate_rewards(*args, **kwargs)
+        self.reward_spread.append(float(rewards.std()))
+        return rewards
+
+    def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
+        with self.watch.part("forward"):
+            return super().compute_loss(*args, **kwargs)
+
+    def _clip_grad_norm(self, *args: Any, **kwargs: Any) -> Any:
+        with self.watch.part("optimizer"):
+            return super()._clip_grad_norm(*args, **kwargs)
+
+
+class StepEnd(transformers.TrainerCallback):
+    """Closes the stopwatch's step; what comes before the first step is not a step."""
+
+    def __init__(self, watch: Stopwatch) -> None:
+        self.watch = watch
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.watch.finish_step()
+        self.watch.steps.clear()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.watch.finish_step()
+
+
+def digit_share(completions: list[Any], **_: Any) -> list[float]:
+    """The reward: the share of digits among a completion's characters."""
+    texts = [text if isinstance(text, str) else text[0]["content"] for text in completions]
+    return [sum(character.isdigit() for character in text) / max(1, len(text)) for text in texts]
+
+
+def peak_rss_mb() -> float:
+    """The most memory this program has held so far, in MB of 2**20 bytes.
+
+    `getrusage` also counts what the parent held at the moment it started this program, so Linux's own figure is read
+    where there is one.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 1024
+
+
+def make_config(options: argparse.Namespace, folder: str) -> GRPOConfig:
+    """TRL's settings for the comparison; what is not named is TRL's default."""
+    return GRPOConfig(
+        output_dir=folder,
+        seed=options.seed,
+        use_cpu=True,
+        bf16=options.bf16 == "on",
+        gradient_checkpointing=options.checkpointing == "on",
+        max_steps=options.warmup + options.steps,
+        per_device_train_batch_size=options.completions,
+        gradient_accumulation_steps=1,
+        num_iterations=1,
+        num_generations=options.generations,
+        max_completion_length=options.tokens,
+        generation_kwargs={"min_new_tokens": options.tokens},
+        temperature=1.0,
+        beta=0.0,
+        loss_type="grpo",
+        learning_rate=1e-5,
+        lr_scheduler_type="constant",
+        dataloader_pin_memory=False,
+        logging_strategy="no",
+        save_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+    )
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Train and return what the JSON line says."""
+    torch.set_num_threads(options.threads)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    rows = [json.loads(line) for line in Path(options.prompts).read_text(encoding="utf-8").splitlines() if line]
+    dataset = datasets.Dataset.from_list([{"prompt": row["prompt"]} for row in rows])
+    rss = {"before_model": peak_rss_mb()}
+    model = AutoModelForCausalLM.from_pretrained(
+        options.model, dtype=torch.float32, attn_implementation=options.attention
+    )
+    tokenizer = AutoTokenizer.from_pretrained(options.model, padding_side="left")
+    rss["after_model"] = peak_rss_mb()
+    watch = Stopwatch()
+    with tempfile.TemporaryDirectory() as folder:
+        config = make_config(options, folder)
+        trainer = TimedTrainer(
+            model=model,
+            reward_funcs=digit_share,
+            args=config,
+            train_dataset=dataset,
+            processing_class=tokenizer,
+            callbacks=[StepEnd(watch)],
+            watch=watch,
+            tokens=options.tokens,
+            old_logprobs=options.old_logprobs == "on",
+        )
+        trainer.train()
+    rss["end"] = peak_rss_mb()
+    if len(watch.steps) != options.warmup + options.steps or min(trainer.reward_spread) == 0.0:
+        raise RuntimeError("a step is missing, or all rewards of a batch are alike")
+    measured = watch.steps[options.warmup :]
+    parts = [{name: step.get(name, 0.0) for name in PARTS[:-1]} for step in measured]
+    for part, step in zip(parts, measured, strict=True):
+        part["loop"] = step["step"] - sum(part.values())
+    phases = [{name: part[name] for name in PHASES[:-1]} for part in parts]
+    for phase, step in zip(phases, measured, strict=True):
+        phase["backward_and_rest"] = step["step"] - sum(phase.values())
+    seconds = [step["step"] for step in measured]
+    return {
+        "engine": "trl",
+        "cpu_seconds": _rounded(seconds),
+        "phases": [_rounded(phase) for phase in phases],
+        "parts": [_rounded(part) for part in parts],
+        "median": {
+            "step": round(statistics.median(seconds), 4),
+            **_rounded({name: statistics.median(phase[name] for phase in phases) for name in PHASES}),
+        },
+        "peak_rss_mb": _rounded(rss),
+        "settings": {
+            "parameters": sum(weight.numel() for weight in model.parameters()),
+            "completions": options.completions,
+            "generations": options.generations,
+            "completion_tokens": options.tokens,
+            "widest_prompt": max(trainer.prompt_widths),
+            "checkpointing": options.checkpointing,
+            "bf16": options.bf16,
+            "old_logprobs": options.old_logprobs,
+            "attention": options.attention,
+            "optimizer": str(getattr(config.optim, "value", config.optim)),
+            "threads": torch.get_num_threads(),
+            "seed": options.seed,
+        },
+        "versions": {
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+            "trl": trl.__version__,
+        },
+    }
+
+
+def _rounded(values: Any) -> Any:
+    if isinstance(values, dict):
+        return {name: round(value, 4) for name, value in values.items()}
+    return [round(value, 4) for value in values]
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="Time GRPO steps of TRL; prints one JSON line.")
+    parser.add_argument("--model", required=True, help="folder with model and tokenizer")
+    parser.add_argument(
+        "--prompts", required=True, help="JSON lines with the field prompt: text, or a list of messages"
+    )
+    parser.add_argument("--steps", type=int, default=10, help="steps measured")
+    parser.add_argument("--warmup", type=int, default=3, help="steps before them that do not count")
+    parser.add_argument("--generations", type=int, default=8, help="completions a prompt")
+    parser.add_argument("--completions", type=int, default=64, help="completions a step")
+    parser.add_argument("--tokens", type=int, default=32, help="tokens a completion")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--checkpointing", choices=("on", "off"), default="off", help="gradient checkpointing")
+    parser.add_argument(
+        "--old-logprobs", choices=("on", "off"), default="off", help="compute them though the ratio is 1"
+    )
+    parser.add_argument("--bf16", choices=("on", "off"), default="off", help="bfloat16 autocast")
+    parser.add_argument("--attention", choices=("sdpa", "eager"), default="sdpa")
+    options = parser.parse_args(arguments)
+    if options.steps < 1 or options.warmup < 0 or options.completions % options.generations:
+        parser.error("steps must be positive, and completions a multiple of generations")
+    return options
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(parse(sys.argv[1:]))))

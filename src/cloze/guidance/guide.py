@@ -1,0 +1,109 @@
+"""From a problem to the prompt that a rollout is sampled from: mask, cut, place, and check for leaks.
+
+Whoever guides goes through this one function, so training, evaluation and the copy diagnostics see the same prompt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from cloze.errors import InputError
+from cloze.guidance.placement import GuidedPrompt, build_prompt
+from cloze.guidance.prefix import cut_prefix
+from cloze.masking import MaskedTrace, mask_math
+from cloze.masking.leaks import find_leaks
+from cloze.problems.record import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class GuideSettings:
+    """What a method says of its prompts.
+
+    Attributes:
+        show: any of the trace at all.
+        masked: hide the spans that the masker of the problem's domain finds.
+        mask_ratio: share of them to hide.
+        placement: see `placement`.
+        instruction: goes after every question.
+        max_prompt_tokens: the hint is cut until the prompt fits.
+        seed: of the mask ratio.
+    """
+
+    show: bool = False
+    masked: bool = False
+    mask_ratio: float = 1.0
+    placement: str = "user_turn"
+    instruction: str = ""
+    max_prompt_tokens: int = 4096
+    seed: int = 0
+
+
+def mask_trace(problem: Problem, *, ratio: float = 1.0, seed: int = 0) -> MaskedTrace:
+    """The problem's trace through the masker of its domain.
+
+    Raises:
+        InputError: no trace, or no masker for the domain yet.
+    """
+    if problem.trace is None:
+        raise InputError(f"problem {problem.id} has no expert trace", field="trace")
+    if problem.domain != "math":
+        raise InputError(
+            f"no masker for domain {problem.domain!r} yet", field="domain", mend="only math traces can be masked"
+        )
+    return mask_math(problem.trace, problem.target, problem.question, ratio=ratio, seed=seed)
+
+
+def unguided_prompt(problem: Problem, tokenizer: Any, settings: GuideSettings) -> GuidedPrompt:
+    """The prompt without any of the trace.
+
+    Raises:
+        InputError: it is longer than `max_prompt_tokens`.
+    """
+    prompt = build_prompt(problem, tokenizer, instruction=settings.instruction)
+    if len(prompt.token_ids) > settings.max_prompt_tokens:
+        raise InputError(
+            f"the question of {problem.id} takes {len(prompt.token_ids)} tokens, the limit is"
+            f" {settings.max_prompt_tokens}",
+            file=problem.source or None,
+            mend="raise sampling.max_prompt_tokens or drop the row",
+        )
+    return prompt
+
+
+def guided_prompt(problem: Problem, tokenizer: Any, settings: GuideSettings, ratio: float = 1.0) -> GuidedPrompt:
+    """The prompt with the first `ratio` of the (masked) trace; unguided where there is no trace or nothing to show.
+
+    The trace is masked first and cut afterwards, so a cut can only hide more. When the prompt would be longer than
+    `max_prompt_tokens` the hint gives way, never the question.
+    """
+    plain = unguided_prompt(problem, tokenizer, settings)
+    if not settings.show or problem.trace is None or ratio <= 0.0:
+        return plain
+    text = problem.trace
+    if settings.masked:
+        text = mask_trace(problem, ratio=settings.mask_ratio, seed=settings.seed).rendered
+    room: int | None = None
+    for _ in range(8):
+        prefix = cut_prefix(text, tokenizer, ratio=ratio, max_tokens=room)
+        prompt = build_prompt(
+            problem,
+            tokenizer,
+            hint=prefix.text,
+            ratio=prefix.ratio,
+            placement=settings.placement,
+            masked=settings.masked,
+            instruction=settings.instruction,
+        )
+        over = len(prompt.token_ids) - settings.max_prompt_tokens
+        if over <= 0:
+            return prompt
+        room = prefix.tokens - over
+        if room <= 0:
+            break
+    return plain
+
+
+def is_leaky(prompt: GuidedPrompt, problem: Problem) -> bool:
+    """Whether the target can be read in what is shown of the trace."""
+    return bool(prompt.hint) and bool(find_leaks(prompt.hint, problem.target, problem.aliases))

@@ -1,0 +1,235 @@
+"""A built-in family: chained assignments, shuffled, among distractors.
+
+    Modulo 1000: f=d+90, k=512, g=k-7, d=k+4. f?
+
+The expert's trace walks from the given number to the asked variable, one assignment a line, operands written out, so
+that two skills can be told apart: the *plan* (which assignment comes next; distractors lead astray) and the
+*execution* (the sum in a line). Steps, distractors and modulus set the difficulty. Every computed value has as many
+digits as the modulus allows and never equals a number of the question, so a mask that keeps the question's numbers
+hides exactly the computed ones; no two assignments do the same (`+90` stands once), so a wrong plan is hardly ever
+right by coincidence, and a blind guess is right about once in `modulus`.
+
+Splits are disjoint by construction: a problem belongs to the split that the hash of its question names, whatever the
+seed or the size asked for. Text in, text out: nothing further on knows of this family.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import string
+from dataclasses import dataclass
+
+from cloze.errors import InputError
+from cloze.problems.record import Problem
+
+SPLITS = {"train": range(8), "dev": range(8, 9), "test": range(9, 10)}
+OPERATIONS = "+-*"
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`name = number` when `parent` is empty, else `name = parent operation number`."""
+
+    name: str
+    number: int
+    value: int
+    parent: str = ""
+    operation: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.parent}{self.operation}{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A problem before it is text: the path to the asked variable first, then the distractors, and the shuffled order."""
+
+    modulus: int
+    path: tuple[Assignment, ...]
+    distractors: tuple[Assignment, ...]
+    shown: tuple[Assignment, ...]
+
+    @property
+    def question(self) -> str:
+        listing = ", ".join(str(assignment) for assignment in self.shown)
+        return f"Modulo {self.modulus}: {listing}. {self.path[-1].name}?"
+
+    @property
+    def target(self) -> str:
+        return str(self.path[-1].value)
+
+    @property
+    def trace(self) -> str:
+        return write_trace(self.path)
+
+    def problem(self) -> Problem:
+        digest = hashlib.sha256(self.question.encode()).hexdigest()
+        return Problem(
+            id=f"arithmetic-{digest[:12]}",
+            question=self.question,
+            target=self.target,
+            trace=self.trace,
+            verifier_settings={"extract": "hash"},
+            source="family arithmetic",
+        )
+
+
+def apply(operation: str, left: int, right: int, modulus: int) -> int:
+    """One operation, reduced into 0..modulus-1."""
+    result = {"+": left + right, "-": left - right, "*": left * right}[operation]
+    return result % modulus
+
+
+def write_trace(path: tuple[Assignment, ...] | list[Assignment]) -> str:
+    """The expert's lines for a path whose first assignment is the given number; the last line names the answer."""
+    lines = [
+        f"{step.name}={before.value}{step.operation}{step.number}={step.value}"
+        for before, step in zip(path, path[1:], strict=False)
+    ]
+    return "\n".join([*lines, f"#### {path[-1].value}"])
+
+
+def write_slipped_trace(
+    chain: Chain,
+    rng: random.Random,
+    *,
+    value_rate: float,
+    plan_rate: float,
+    plan_seen: int = 0,
+    values_seen: int = 0,
+) -> str:
+    """The trace as a careless solver would write it, to make a policy uncertain on purpose.
+
+    Args:
+        chain: the problem.
+        rng: draws the slips.
+        value_rate: chance that a line's result has one wrong digit; later lines go on from the wrong value.
+        plan_rate: chance that a line of another assignment stands in the place of the right one.
+        plan_seen, values_seen: so many first lines are copied from a hint and do not slip in that way.
+    """
+    value = chain.path[0].value
+    lines = []
+    for index, right in enumerate(chain.path[1:]):
+        step = right
+        others = [other for other in chain.shown if other.parent and other.name != right.name]
+        if index >= plan_seen and others and rng.random() < plan_rate:
+            step = rng.choice(others)
+        result = apply(step.operation, value, step.number, chain.modulus)
+        if index >= values_seen and rng.random() < value_rate:
+            digits = list(str(result))
+            at = rng.randrange(len(digits))
+            digits[at] = rng.choice([digit for digit in string.digits if digit != digits[at]])
+            result = int("".join(digits))
+        lines.append(f"{step.name}={value}{step.operation}{step.number}={result}")
+        value = result
+    return "\n".join([*lines, f"#### {value}"])
+
+
+def draw_chain(rng: random.Random, steps: int, distractors: int, modulus: int = 1000, operations: str = "+-") -> Chain:
+    """Draw one chain of `steps` operations with `distractors` assignments that lead nowhere.
+
+    Raises:
+        InputError: the difficulty asked for cannot be met (too many variables, modulus too small).
+    """
+    _check(steps, distractors, modulus, operations)
+    names = rng.sample(string.ascii_lowercase, steps + 1 + distractors)
+    low = modulus // 10
+    used: set[int] = {modulus}
+    moves: set[tuple[str, int]] = set()
+
+    def fresh(parent: Assignment | None, name: str) -> Assignment:
+        for _ in range(10_000):
+            if parent is None:
+                candidate = Assignment(name, value := rng.randrange(low, modulus), value)
+            else:
+                operation = rng.choice(operations)
+                number = rng.randrange(2, 10) if operation == "*" else _round_number(rng, low)
+                value = apply(operation, parent.value, number, modulus)
+                candidate = Assignment(name, number, value, parent.name, operation)
+            move = (candidate.operation, candidate.number)
+            if low <= value and value not in used and (parent is None or move not in moves):
+                used.add(value)
+                moves.add(move)
+                return candidate
+        raise InputError(
+            f"modulus {modulus} and operations {operations!r} leave no room for {steps} steps and {distractors}"
+            " distractors",
+            mend="raise the modulus or lower the difficulty",
+        )
+
+    path = [fresh(None, names[0])]
+    for name in names[1 : steps + 1]:
+        path.append(fresh(path[-1], name))
+    extra: list[Assignment] = []
+    for name in names[steps + 1 :]:
+        parent = None if rng.random() < 0.3 else rng.choice(path[:-1] + extra)
+        extra.append(fresh(parent, name))
+    shown = [*path, *extra]
+    rng.shuffle(shown)
+    return Chain(modulus, tuple(path), tuple(extra), tuple(shown))
+
+
+def split_of(question: str) -> str:
+    """The one split that a question belongs to."""
+    bucket = int(hashlib.sha256(question.encode()).hexdigest(), 16) % 10
+    return next(name for name, buckets in SPLITS.items() if bucket in buckets)
+
+
+def generate(
+    n: int,
+    *,
+    split: str = "train",
+    seed: int = 0,
+    steps: int | tuple[int, int] = 4,
+    distractors: int | tuple[int, int] = 2,
+    modulus: int = 1000,
+    operations: str = "+-",
+) -> list[Problem]:
+    """`n` different problems of one split; the same arguments give the same problems on any machine.
+
+    Args:
+        n: how many problems.
+        split: train, dev or test; no question can be in two of them.
+        seed: draws the problems.
+        steps, distractors: a number, or (least, most), drawn evenly for each problem.
+        modulus: 100 or more; a blind guess is right about once in `modulus`.
+        operations: any of "+-*".
+
+    Raises:
+        InputError: unknown split or impossible difficulty.
+    """
+    if split not in SPLITS:
+        raise InputError(f"unknown split {split!r}", mend=f"use one of {', '.join(SPLITS)}")
+    if n < 1:
+        raise InputError(f"n must be at least 1, got {n}")
+    rng = random.Random(f"arithmetic/{seed}/{split}")
+    problems: dict[str, Problem] = {}
+    while len(problems) < n:
+        chain = draw_chain(rng, _draw(rng, steps), _draw(rng, distractors), modulus, operations)
+        if split_of(chain.question) == split:
+            problem = chain.problem()
+            problems.setdefault(problem.id, problem)
+    return list(problems.values())
+
+
+def _round_number(rng: random.Random, below: int) -> int:
+    """One digit and perhaps zeros: 7, 40. Adding it is one step for a small policy; chains still spread widely."""
+    return rng.randrange(1, 10) * 10 ** rng.randrange(len(str(below)) - 1)
+
+
+def _draw(rng: random.Random, bounds: int | tuple[int, int]) -> int:
+    return bounds if isinstance(bounds, int) else rng.randint(*bounds)
+
+
+def _check(steps: int, distractors: int, modulus: int, operations: str) -> None:
+    if steps < 1 or distractors < 0:
+        raise InputError(f"steps must be at least 1 and distractors at least 0, got {steps} and {distractors}")
+    if steps + 1 + distractors > 26:
+        raise InputError(
+            f"{steps} steps and {distractors} distractors need more than 26 variable names", mend="lower one of them"
+        )
+    if modulus < 100:
+        raise InputError(f"modulus must be at least 100, got {modulus}", mend="a smaller one pays guesses")
+    if not operations or set(operations) - set(OPERATIONS):
+        raise InputError(f"operations must be some of {OPERATIONS!r}, got {operations!r}")

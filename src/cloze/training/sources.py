@@ -1,0 +1,41 @@
+"""From the configuration's data sections to problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from cloze.problems import arithmetic
+from cloze.problems.readers import read_problems
+from cloze.problems.record import Problem
+from cloze.training.config import Source
+from cloze.verifiers import check_verifier
+
+
+def load_problems(source: Source, report: Callable[[str], None]) -> list[Problem]:
+    """Read or draw the problems of a source; `report` gets one line for each thing worth knowing.
+
+    Raises:
+        InputError: anything wrong with the file, its rows, or a verifier's settings.
+    """
+    if source.family:
+        problems = arithmetic.generate(
+            source.n,
+            split=source.split,
+            seed=source.seed,
+            steps=source.steps,
+            distractors=source.distractors,
+            modulus=source.modulus,
+            operations=source.operations,
+        )
+    else:
+        problems = read_problems(
+            Path(source.path).expanduser(),
+            schema=source.schema_name or None,
+            skip_bad=source.skip_bad,
+            limit=source.limit or None,
+            report=report,
+        )
+    for verifier in {(problem.verifier, str(problem.verifier_settings)): problem for problem in problems}.values():
+        check_verifier(verifier)
+    return problems[: source.limit] if source.limit else problems
