@@ -1,3 +1,3 @@
-"""Cloze: reinforcement learning with verifiable rewards under expert guidance, and whether the policy learned or copied."""
+"""Cloze: reinforcement learning with verifiable rewards under expert guidance; did the policy learn or copy?"""
 
 __version__ = "0.1.0"

@@ -76,7 +76,7 @@ def unclipped(logprobs_BT: Tensor, old_logprobs_BT: Tensor, advantages_BT: Tenso
 def _check(logprobs_BT: Tensor, old_logprobs_BT: Tensor, advantages_BT: Tensor) -> None:
     if logprobs_BT.ndim != 2 or logprobs_BT.shape != old_logprobs_BT.shape:
         raise ValueError(
-            f"logprobs {tuple(logprobs_BT.shape)} and old_logprobs {tuple(old_logprobs_BT.shape)} must be one [B, T] each"
+            f"logprobs {tuple(logprobs_BT.shape)} and old_logprobs {tuple(old_logprobs_BT.shape)} must both be [B, T]"
         )
     rows, tokens = logprobs_BT.shape
     if tuple(advantages_BT.shape) not in ((rows, tokens), (rows, 1)):

@@ -21,7 +21,7 @@ def note(line: str) -> None:
 
 @contextmanager
 def progress(title: str, total: int, unit: str = "") -> Iterator[Callable[..., None]]:
-    """A progress bar on stderr; the yielded function advances it: `advance(count, text)`. Plain lines if not a terminal."""
+    """A progress bar on stderr, plain lines if that is no terminal; the yielded `advance(count, text)` moves it."""
     if not stderr.is_terminal:
         yield _plain(title, total)
         return
@@ -38,7 +38,9 @@ def progress(title: str, total: int, unit: str = "") -> Iterator[Callable[..., N
         task = bar.add_task(title, total=total, text="")
 
         def advance(count: int = 1, text: str = "") -> None:
-            bar.update(task, advance=count, **({"text": text} if text else {}))
+            bar.advance(task, count)
+            if text:
+                bar.update(task, text=text)
 
         yield advance
 

@@ -18,15 +18,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 from cloze.verifiers.math import bare, read_value
 
 HOWS = ("text", "number", "fraction", "percent", "label")
 
-DIGITS = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,|,\\!|[ \u00a0\u202f])\d{3})++(?!\d)|\d++)"
+DIGITS = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,|,\\!)\d{3}(?!\d)){1,9}+|\d++)"
 NUMBER = rf"(?:{DIGITS}(?:\.\d++)?|\.\d++)"
 TERM = rf"(?:\{{ ?[-+\u2212]? ?{NUMBER} ?\}}|\d)"
 FRACTION = re.compile(
@@ -37,6 +36,7 @@ PLAIN = re.compile(
     rf"(?<![\d.])(?P<repeating>\d*+\.\d*+\\(?:overline|bar) ?(?:\{{\d++\}}|\d))"
     rf"|(?<!\d)(?P<number>{NUMBER})(?P<percent> ?\\?%)?"
 )
+SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3}(?!\d)){1,9}+(?:\.\d++)?")
 BLANK = re.compile(r"\[(?:N+|A+|C+|E+)$")
 LABEL = re.compile(
     r"(?<![A-Za-z])(?:step|case|part|lemma|theorem|claim|fig|figure|example|eq|equation|section|problem|question|option"
@@ -44,6 +44,7 @@ LABEL = re.compile(
     re.IGNORECASE,
 )
 NAME = re.compile(r"(?:[^\W_]_\{?|[^\W\d_])$")
+VERB = re.compile(r"(?<![A-Za-z\\])(?:is|are|be|get|gives|equals|answer|value|of|to|by|and|or)$", re.IGNORECASE)
 LIST_NUMBER = re.compile(r"[.):][ \t]")
 ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![A-Za-z])", re.IGNORECASE)
 WINDOW = 32
@@ -83,8 +84,15 @@ def find_leaks(shown: str, target: str, aliases: Iterable[str] = ()) -> list[Lea
     words = {word for one in wanted if read_value(one) is None for word in (one, bare(one)) if word}
     places = [place for word in sorted(words) for place in _texts(shown, word)]
     if values:
-        places += _fractions(shown, values)
-        places += _numbers(shown, values)
+        known: dict[str, bool] = {}
+
+        def equal(text: str) -> bool:
+            if text not in known:
+                known[text] = read_value(text) in values
+            return known[text]
+
+        places += _fractions(shown, equal)
+        places += _numbers(shown, equal)
     newlines = [match.start() for match in re.finditer("\n", shown)] if places else []
     leaks: list[Leak] = []
     for start, end, how in sorted(places, key=lambda place: (place[0], -place[1])):
@@ -104,32 +112,29 @@ def _texts(shown: str, word: str) -> Iterator[Place]:
         yield match.start(), match.end(), "text"
 
 
-def _fractions(shown: str, values: set[Fraction]) -> Iterator[Place]:
+def _fractions(shown: str, equal: Callable[[str], bool]) -> Iterator[Place]:
     for match in FRACTION.finditer(shown):
         start, end = match.span()
         whole = match["whole"] or match["mixed"] or ""
         inner = end - len(shown[start + len(whole) : end].lstrip())
         for at in dict.fromkeys((start, inner)):  # `3 1/2` is read as 3.5 and as 1/2
             signed = _sign_at(shown, at)
-            if read_value(shown[signed:end]) in values:
+            if equal(shown[signed:end]):
                 yield signed, end, "fraction"
                 break
 
 
-def _numbers(shown: str, values: set[Fraction]) -> Iterator[Place]:
-    known: dict[str, bool] = {}
-
-    def wanted(text: str) -> bool:
-        if text not in known:
-            known[text] = read_value(text) in values
-        return known[text]
-
+def _numbers(shown: str, equal: Callable[[str], bool]) -> Iterator[Place]:
+    for match in SPACED.finditer(shown):  # `1 250` is 1250, and below it is 1 and 250 as well
+        start = _sign_at(shown, match.start())
+        if equal(shown[start : match.end()]):
+            yield start, match.end(), "number"
     for match in PLAIN.finditer(shown):
         start = _sign_at(shown, match.start())
         bare_end = match.end() if match["repeating"] else match.end("number")
-        if match["percent"] and wanted(shown[start : match.end()]):
+        if match["percent"] and equal(shown[start : match.end()]):
             yield start, match.end(), "percent"
-        elif wanted(shown[start:bare_end]) and not _is_blank(shown, match.start(), bare_end):
+        elif equal(shown[start:bare_end]) and not _is_blank(shown, match.start(), bare_end):
             yield start, bare_end, "label" if _is_label(shown, match.start(), bare_end) else "number"
 
 
@@ -139,10 +144,7 @@ def _sign_at(shown: str, at: int) -> int:
         return at
     left = shown[max(0, at - 1 - WINDOW) : at - 1].rstrip(" \t")
     operand = left[-1:].isalnum() or left[-1:] in (")", "]", "}", "%", "!", "_")
-    verb = re.search(
-        r"(?<![A-Za-z\\])(?:is|are|be|get|gives|equals|answer|value|of|to|by|and|or)$", left, re.IGNORECASE
-    )
-    return at if operand and not verb else at - 1
+    return at if operand and not (left[-1:].isalpha() and VERB.search(left)) else at - 1
 
 
 def _is_blank(shown: str, start: int, end: int) -> bool:

@@ -5,7 +5,7 @@
 The expert's trace walks from the given number to the asked variable, one assignment a line, operands written out, so
 that two skills can be told apart: the *plan* (which assignment comes next; distractors lead astray) and the
 *execution* (the sum in a line). Steps, distractors and modulus set the difficulty. Every computed value has as many
-digits as the modulus allows and never equals a number of the question, so a mask that keeps the question's numbers
+digits as 1000 allows (a tenth of the modulus at least) and never equals a number of the question, so a mask that keeps the question's numbers
 hides exactly the computed ones; no two assignments do the same (`+90` stands once), so a wrong plan is hardly ever
 right by coincidence, and a blind guess is right about once in `modulus`.
 
@@ -16,6 +16,7 @@ seed or the size asked for. Text in, text out: nothing further on knows of this 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import random
 import string
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A problem before it is text: the path to the asked variable first, then the distractors, and the shuffled order."""
+    """A problem before it is text: the path to the asked variable, the distractors, and all of them as shown."""
 
     modulus: int
     path: tuple[Assignment, ...]
@@ -85,7 +86,7 @@ def write_trace(path: tuple[Assignment, ...] | list[Assignment]) -> str:
     """The expert's lines for a path whose first assignment is the given number; the last line names the answer."""
     lines = [
         f"{step.name}={before.value}{step.operation}{step.number}={step.value}"
-        for before, step in zip(path, path[1:], strict=False)
+        for before, step in itertools.pairwise(path)
     ]
     return "\n".join([*lines, f"#### {path[-1].value}"])
 
@@ -133,13 +134,24 @@ def draw_chain(rng: random.Random, steps: int, distractors: int, modulus: int = 
         InputError: the difficulty asked for cannot be met (too many variables, modulus too small).
     """
     _check(steps, distractors, modulus, operations)
+    for _ in range(100):
+        if (chain := _try_chain(rng, steps, distractors, modulus, operations)) is not None:
+            return chain
+    raise InputError(
+        f"modulus {modulus} and operations {operations!r} leave no room for {steps} steps and {distractors} distractors",
+        mend="raise the modulus or lower the difficulty",
+    )
+
+
+def _try_chain(rng: random.Random, steps: int, distractors: int, modulus: int, operations: str) -> Chain | None:
+    """One attempt; None when a value has no legal successor (999 with only additions, for one)."""
     names = rng.sample(string.ascii_lowercase, steps + 1 + distractors)
     low = modulus // 10
     used: set[int] = {modulus}
     moves: set[tuple[str, int]] = set()
 
-    def fresh(parent: Assignment | None, name: str) -> Assignment:
-        for _ in range(10_000):
+    def fresh(parent: Assignment | None, name: str) -> Assignment | None:
+        for _ in range(500):
             if parent is None:
                 candidate = Assignment(name, value := rng.randrange(low, modulus), value)
             else:
@@ -152,19 +164,18 @@ def draw_chain(rng: random.Random, steps: int, distractors: int, modulus: int = 
                 used.add(value)
                 moves.add(move)
                 return candidate
-        raise InputError(
-            f"modulus {modulus} and operations {operations!r} leave no room for {steps} steps and {distractors}"
-            " distractors",
-            mend="raise the modulus or lower the difficulty",
-        )
+        return None
 
-    path = [fresh(None, names[0])]
-    for name in names[1 : steps + 1]:
-        path.append(fresh(path[-1], name))
+    path: list[Assignment] = []
     extra: list[Assignment] = []
-    for name in names[steps + 1 :]:
-        parent = None if rng.random() < 0.3 else rng.choice(path[:-1] + extra)
-        extra.append(fresh(parent, name))
+    for index, name in enumerate(names):
+        if index <= steps:
+            parent, place = (path[-1] if path else None), path
+        else:
+            parent, place = (None if rng.random() < 0.3 else rng.choice(path[:-1] + extra)), extra
+        if (assignment := fresh(parent, name)) is None:
+            return None
+        place.append(assignment)
     shown = [*path, *extra]
     rng.shuffle(shown)
     return Chain(modulus, tuple(path), tuple(extra), tuple(shown))
@@ -215,11 +226,15 @@ def generate(
 
 def _round_number(rng: random.Random, below: int) -> int:
     """One digit and perhaps zeros: 7, 40. Adding it is one step for a small policy; chains still spread widely."""
-    return rng.randrange(1, 10) * 10 ** rng.randrange(len(str(below)) - 1)
+    return int(rng.randrange(1, 10) * 10 ** rng.randrange(len(str(below)) - 1))
 
 
 def _draw(rng: random.Random, bounds: int | tuple[int, int]) -> int:
-    return bounds if isinstance(bounds, int) else rng.randint(*bounds)
+    if isinstance(bounds, int):
+        return bounds
+    if bounds[0] > bounds[1]:
+        raise InputError(f"bounds must be (least, most), got {bounds}")
+    return rng.randint(*bounds)
 
 
 def _check(steps: int, distractors: int, modulus: int, operations: str) -> None:

@@ -174,8 +174,8 @@ def _read_csv(path: Path) -> Iterator[tuple[int, Row | InputError]]:
 
 
 def _read_parquet(path: Path) -> Iterator[tuple[int, Row | InputError]]:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     number = 0
     with open(path, "rb") as handle:

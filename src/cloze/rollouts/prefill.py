@@ -85,7 +85,7 @@ def _positions(mask: Tensor) -> Tensor:
 
 
 class RoomyLayer(DynamicLayer):
-    """A cache layer with room reserved, so that a decoded token is written in place instead of copying all before it."""
+    """A cache layer with room reserved: a decoded token is written in place instead of copying all before it."""
 
     def __init__(self, keys: Tensor, values: Tensor, room: int) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class RoomyLayer(DynamicLayer):
 
 
 def reserve(cache: Any, room: int) -> None:
-    """Give every plain layer room for `room` columns in all; layers of other kinds (sliding windows) stay as they are."""
+    """Give every plain layer room for `room` columns; layers of other kinds (sliding windows) stay as they are."""
     cache.layers = [
         RoomyLayer(layer.keys, layer.values, room) if type(layer) is DynamicLayer else layer for layer in cache.layers
     ]

@@ -1,8 +1,8 @@
 """Sampling from a transformers model in this process, as tight as the library allows.
 
-Prompts that repeat are run once (`prefill`), the cache has its room reserved, rows that have ended leave the batch, and
-the log-prob and entropy of each token are taken from the very logits that it was drawn from. Draws come from a generator
-seeded by the caller, so the same weights and seed give the same completions.
+Prompts that repeat are run once (`prefill`), the cache has its room reserved, rows that have ended leave the batch,
+and the log-prob and entropy of each token are taken from the very logits that it was drawn from. Draws come from a
+generator seeded by the caller, so the same weights and seed give the same completions.
 """
 
 from __future__ import annotations

@@ -155,6 +155,7 @@ def train(
             folder.save_checkpoint(done, setup.engine, {}, config.checkpoint.keep)
         raise
     folder.save_checkpoint(config.optim.steps, setup.engine, {}, config.checkpoint.keep)
+    folder.finish()
     return folder
 
 

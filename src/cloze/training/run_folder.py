@@ -106,6 +106,10 @@ class RunFolder:
             shutil.rmtree(self.checkpoints / f"step_{old}")
         return final
 
+    def finish(self) -> None:
+        """Mark the run as done: its last checkpoint is written."""
+        write_text(self.path / "finished", "")
+
     def last_checkpoint(self, report: Callable[[str], None] | None = None) -> tuple[int, Path] | None:
         """The newest complete checkpoint; incomplete ones are skipped, and `report` is told."""
         done = self._complete()

@@ -1,0 +1,221 @@
+"""The loop on a random tiny policy: what it writes, that it resumes to the same bytes, that guidance reaches the rows."""
+
+import hashlib
+import json
+from collections import Counter
+
+import pyarrow.parquet as pq
+import pytest
+
+from cloze.errors import InputError
+from cloze.problems.arithmetic import generate
+from cloze.rollouts.rows import Row
+from cloze.training import loop
+from cloze.training.config import load_config
+from cloze.training.loop import batch_of, describe_rows, train
+from cloze.training.run_folder import RunFolder
+
+
+@pytest.fixture
+def policy(make_model, tokenizer, tmp_path):
+    make_model(3).save_pretrained(tmp_path / "policy")
+    tokenizer.save_pretrained(tmp_path / "policy")
+    return tmp_path / "policy"
+
+
+def configure(policy, out, method="smepo", steps=3, **sets):
+    base = {
+        "model.path": str(policy),
+        "data.train": {"family": "arithmetic", "n": 8, "steps": 1, "distractors": 0},
+        "data.eval": {"family": "arithmetic", "n": 6, "steps": 1, "distractors": 0, "split": "dev"},
+        "sampling.prompts_per_step": 2,
+        "sampling.group_size": 4,
+        "sampling.max_completion_tokens": 6,
+        "optim.steps": steps,
+        "optim.lr": 1e-3,
+        "eval.every": 2,
+        "checkpoint.every": 1,
+        "method": method,
+        "run.out": str(out),
+    }
+    return load_config(None, [f"{key.replace('__', '.')}={json.dumps(value)}" for key, value in sets.items()], base)
+
+
+def sums(folder):
+    """What must be equal between two runs: metrics without times, rollouts, weights."""
+    metrics = [{k: v for k, v in line.items() if not k.startswith("time/")} for line in RunFolder(folder).metrics()]
+    rollouts = {p.name: pq.read_table(p).to_pylist() for p in sorted((folder / "rollouts").glob("*.parquet"))}
+    last = RunFolder(folder).last_checkpoint()
+    weights = hashlib.sha256((last[1] / "model.safetensors").read_bytes()).hexdigest()
+    return metrics, rollouts, weights
+
+
+@pytest.fixture(autouse=True)
+def reward_by_first_token(monkeypatch):
+    """A random policy is never right, so that signal would never come: pay for an even first token instead."""
+    from cloze.training import collect
+    from cloze.verifiers import Verdict
+
+    def verdict(problem, text):
+        good = len(text) > 0 and ord(text[0]) % 2 == 0
+        return Verdict(float(good), "correct" if good else "wrong", text[:1], problem.target, "test", 0.0)
+
+    monkeypatch.setattr(collect, "verify", verdict)
+
+
+def test_run_folder_holds_what_the_design_promises(policy, tmp_path):
+    steps = []
+    folder = train(configure(policy, tmp_path / "run"), on_step=steps.append)
+    names = {p.name for p in folder.path.iterdir()}
+    assert names == {"config.toml", "environment.json", "metrics.jsonl", "rollouts", "checkpoints", "finished"}
+    lines = folder.metrics()
+    assert [line["step"] for line in lines] == [0, 1, 2, 3] == [line["step"] for line in steps]
+    assert {"eval/unguided_accuracy", "copying/guidance_gap", "copying/follow_rate"} <= set(lines[2]) & set(lines[3])
+    assert {"reward/mean", "group/zero_variance", "policy/entropy", "optim/grad_norm", "time/sample"} <= set(lines[1])
+    assert json.loads((folder.path / "environment.json").read_text())["seed"] == 0
+    assert [p.name for p in sorted(folder.checkpoints.iterdir())] == ["step_2", "step_3"]
+    from transformers import AutoModelForCausalLM
+
+    AutoModelForCausalLM.from_pretrained(folder.checkpoints / "step_3")
+
+
+def test_something_is_learnt_and_the_weights_move(policy, tmp_path):
+    folder = train(configure(policy, tmp_path / "run", steps=2))
+    assert folder.metrics()[1]["optim/grad_norm"] > 0
+    assert sums(tmp_path / "run")[2] != hashlib.sha256((policy / "model.safetensors").read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("method", ["grpo", "smepo", "smepo_annealed", "smepo_gated"])
+def test_a_run_that_was_killed_resumes_to_the_same_bytes(policy, tmp_path, monkeypatch, method):
+    train(configure(policy, tmp_path / "whole", method))
+    whole = sums(tmp_path / "whole")
+    real, calls = loop.train_step, []
+
+    def dies(setup, folder, step):
+        calls.append(step)
+        if len(calls) == 3:
+            folder.write_rollouts(step + 1, [])  # killed half way: rollouts of a step that never was logged
+            raise OSError("killed")
+        return real(setup, folder, step)
+
+    monkeypatch.setattr(loop, "train_step", dies)
+    with pytest.raises(OSError, match="killed"):
+        train(configure(policy, tmp_path / "part", method))
+    monkeypatch.setattr(loop, "train_step", real)
+    notes = []
+    train(configure(policy, tmp_path / "part", method), resume=True, note=notes.append)
+    assert "going on after step 2" in notes
+    assert sums(tmp_path / "part") == whole
+
+
+def test_an_incomplete_checkpoint_is_skipped_with_a_line(policy, tmp_path):
+    folder = train(configure(policy, tmp_path / "run"))
+    (folder.checkpoints / "step_3" / "complete").unlink()
+    (folder.checkpoints / "step_9.partial").mkdir()
+    notes = []
+    assert folder.last_checkpoint(notes.append)[0] == 2
+    assert len(notes) == 2 and all("incomplete" in line for line in notes)
+
+
+def test_interrupt_saves_the_finished_steps(policy, tmp_path, monkeypatch):
+    real = loop.train_step
+
+    def interrupted(setup, folder, step):
+        if step == 2:
+            raise KeyboardInterrupt
+        return real(setup, folder, step)
+
+    monkeypatch.setattr(loop, "train_step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train(configure(policy, tmp_path / "run", checkpoint__every=0))
+    assert RunFolder(tmp_path / "run").last_checkpoint()[0] == 2
+
+
+def test_a_second_run_in_the_same_folder_is_refused(policy, tmp_path):
+    train(configure(policy, tmp_path / "run", steps=1))
+    with pytest.raises(InputError, match="already holds a run"):
+        train(configure(policy, tmp_path / "run", steps=1))
+
+
+def rows_of(tmp_path, name="run", step=1):
+    return pq.read_table(tmp_path / name / "rollouts" / f"step_{step:06d}.parquet").to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("method", "guided", "same_prompt"),
+    [("grpo", 0, True), ("full_trace", 8, True), ("smepo", 8, True), ("smepo_mixed", 4, True), ("smepo_unguided_update", 8, False)],
+)
+def test_who_is_guided_and_under_which_prompt_the_update_is(policy, tmp_path, tokenizer, method, guided, same_prompt):
+    sets = {"overrides__guidance__members": 2} if method == "smepo_mixed" else {}
+    train(configure(policy, tmp_path / "run", method, steps=1, **sets))
+    rows = rows_of(tmp_path)
+    assert len(rows) == 8 and sum(row["guided"] for row in rows) == guided
+    for row in rows:
+        shown, trained = tokenizer.decode(row["prompt_ids"]), tokenizer.decode(row["train_prompt_ids"])
+        assert ("worked solution" in shown) == row["guided"]
+        assert (shown == trained) == (same_prompt or not row["guided"])
+        assert "worked solution" not in trained or same_prompt
+        assert ("[N1]" in shown) == (row["guided"] and method != "full_trace")
+        assert row["leaked"] == (method == "full_trace")
+
+
+def test_gate_guides_only_groups_that_fail(policy, tmp_path):
+    train(configure(policy, tmp_path / "run", "smepo_gated", steps=3))
+    own = {False: 0, True: 0}
+    for step in (1, 2, 3):
+        groups = {}
+        for row in rows_of(tmp_path, step=step):
+            groups.setdefault(row["group"], []).append(row)
+        for rows in groups.values():
+            assert len(rows) == 4 and len({row["guided"] for row in rows}) == 1
+            own[rows[0]["guided"]] += 1
+            if not rows[0]["guided"]:
+                assert any(row["reward"] for row in rows)
+    assert own[False] > 0
+
+
+def test_annealing_shows_less_and_less(policy, tmp_path):
+    folder = train(configure(policy, tmp_path / "run", "smepo_annealed", steps=4))
+    schedule = [line["guidance/schedule"] for line in folder.metrics() if "guidance/schedule" in line]
+    assert schedule == pytest.approx([1.0, 0.8535534, 0.5, 0.1464466])
+
+
+def test_a_prefix_in_the_policys_own_turn_is_not_trained(policy, tmp_path, tokenizer):
+    sets = {"overrides__guidance__placement": "assistant_prefix", "overrides__guidance__start": 0.9}
+    sets |= {"data__train__steps": 2, "sampling__max_completion_tokens": 40}
+    train(configure(policy, tmp_path / "run", "full_trace", steps=1, **sets))
+    for row in rows_of(tmp_path):
+        hint = row["source"].count("hint")
+        assert hint > 0 and row["source"] == ["hint"] * hint + ["policy"] * (len(row["source"]) - hint)
+        assert row["completion_mask"] == [source == "policy" for source in row["source"]]
+        assert len(row["completion_ids"]) <= 40
+        assert all(weight == 0.0 for weight in row["loss_weights"][:hint])
+        assert tokenizer.decode(row["prompt_ids"]).endswith("<|assistant|>")
+
+
+def test_eight_problems_in_batches_of_two_are_seen_once_an_epoch():
+    problems = generate(8, steps=1, distractors=0)
+    seen = [problem.id for step in range(8) for problem in batch_of(problems, step, 2, seed=1)]
+    assert Counter(seen[:8]) == Counter(seen[8:]) == Counter(problem.id for problem in problems)
+    assert seen[:8] != seen[8:]
+    assert [p.id for p in batch_of(problems, 3, 2, seed=1)] == seen[6:8]
+    assert len(batch_of(problems, 0, 20, seed=1)) == 20
+
+
+def make_row(reward, status, truncated=False):
+    return Row("p", 0, 0, (1,), (2, 3), (-1.0, -1.0), (0.5, 1.5), truncated, 0, "", reward=reward, status=status)
+
+
+def test_rows_that_cannot_be_scored_are_counted_and_left_out_of_means():
+    rows = [make_row(1.0, "correct"), make_row(None, "error"), make_row(0.0, "wrong"), make_row(0.0, "wrong")]
+    metrics = describe_rows(rows, 8)
+    assert metrics["reward/mean"] == pytest.approx(1 / 3)
+    assert (metrics["verdict/error"], metrics["verdict/wrong"], metrics["group/zero_variance"]) == (0.25, 0.5, 0.0)
+    assert metrics["policy/entropy"] == 1.0
+
+
+def test_a_step_without_signal_is_said_aloud():
+    notes = []
+    loop._warn_without_signal({"step": 3, **describe_rows([make_row(0.0, "wrong", True)], 8)}, notes.append)
+    loop._warn_without_signal({"step": 4, **describe_rows([make_row(None, "error")], 8)}, notes.append)
+    assert "100% truncated, no signal" in notes[0] and "no completion could be scored" in notes[1]

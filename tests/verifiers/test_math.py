@@ -1,0 +1,276 @@
+"""The exact math verifier: a table of cases, a search for texts that break it, and the shared cases."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from cloze.errors import InputError
+from cloze.verifiers.math import MAX_CHARACTERS, extract_answer, read_value, verify_math
+
+CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "verifier_math.jsonl"
+
+# Rows of the shared cases that this version does not decide rightly yet, by target and answer. The set is exact: a row
+# that begins to pass fails the test until it is taken out here.
+NOT_YET = {
+    (r"(-\infty, 3)", r"\boxed{x<3}"),
+    ("x<3", r"\boxed{(-\infty, 3)}"),
+    (r"\{1,2,3\}", r"\boxed{\{3,1,2\}}"),
+}
+
+# target, what stands in the box, status
+BOXED = [
+    # whole numbers, decimals, thousands
+    ("654", "654", "correct"),
+    ("654", "655", "wrong"),
+    ("654", "0654", "correct"),
+    ("24", "24.0", "correct"),
+    ("24", "24.", "correct"),
+    ("24", "24.0001", "wrong"),
+    ("0.5", ".5", "correct"),
+    ("2500000", "2,500,000", "correct"),
+    ("2,500,000", "2500000", "correct"),
+    ("12345.5", "12{,}345.50", "correct"),
+    ("10000", r"10\,000", "correct"),
+    ("1250", "12,50", "wrong"),
+    ("1250", "1,2500", "wrong"),
+    ("1250", "(1,250)", "wrong"),
+    ("1.25", "1,25", "wrong"),
+    # signs
+    ("-7", "\u22127", "correct"),
+    ("-7", "- 7", "correct"),
+    ("-7", "7", "wrong"),
+    ("7", "+7", "correct"),
+    ("7", "--7", "wrong"),
+    ("-7", "-(7)", "correct"),
+    ("0", "-0", "correct"),
+    # fractions and mixed numbers
+    (r"\frac{3}{4}", "3/4", "correct"),
+    ("3/4", "0.75", "correct"),
+    ("0.75", r"\dfrac{6}{8}", "correct"),
+    ("0.75", r"\tfrac34", "correct"),
+    ("-0.75", r"-\frac{3}{4}", "correct"),
+    ("-0.75", r"\frac{-3}{4}", "correct"),
+    ("2.75", "2 3/4", "correct"),
+    ("2.75", r"2\tfrac{3}{4}", "correct"),
+    ("2.75", "2¾", "correct"),
+    ("-2.75", r"-2\frac34", "correct"),
+    ("5", r"\frac{10}{2}", "correct"),
+    ("5", "5/0", "wrong"),
+    ("3.5", r"2\frac{3}{2}", "wrong"),
+    (r"\frac{\sqrt{2}}{2}", r"\dfrac{\sqrt{2}}{2}", "correct"),
+    # repeating decimals and rounding
+    ("2/3", r"0.\overline{6}", "correct"),
+    ("1/6", r"0.1\overline{6}", "correct"),
+    ("1/7", r"0.\overline{142857}", "correct"),
+    ("1/6", "0.1667", "wrong"),
+    ("1/3", "0.333...", "wrong"),
+    # percent
+    ("12.5%", "1/8", "correct"),
+    ("0.125", r"12.5\%", "correct"),
+    ("12.5", "12.5%", "wrong"),
+    ("12.5%", "12.5 percent", "correct"),
+    # currency and units
+    ("18", r"\$18.00", "correct"),
+    ("18", "18 dollars", "correct"),
+    ("18", "€18", "correct"),
+    ("6", r"6\text{ square metres}", "correct"),
+    ("6", r"6\text{ cm}^2", "correct"),
+    ("6", "6 km/h", "correct"),
+    ("6 cm", "6", "correct"),
+    ("6 cm", "6 m", "wrong"),
+    ("60", r"60^\circ", "correct"),
+    ("5", "5 million", "wrong"),
+    ("5", "5x", "wrong"),
+    ("5", "5 or six", "wrong"),
+    ("2", r"2\pi", "wrong"),
+    # names
+    ("9", "n = 9", "correct"),
+    ("9", "f(2)=9", "correct"),
+    ("x = 9", "9", "correct"),
+    ("x = 9", "y = 9", "wrong"),
+    (r"\pi", r"x = \pi", "correct"),
+    # what is never worked out
+    ("1024", "2^{10}", "wrong"),
+    ("2^{10}", "2^{10}", "correct"),
+    ("2^{10}", "2^{11}", "wrong"),
+    ("120", "5!", "wrong"),
+    ("1", "9^{9^{9^{9}}}", "wrong"),
+    ("1", "1e999999999", "wrong"),
+    ("7", "3+4", "wrong"),
+    ("7", "__import__('os').getpid()", "wrong"),
+    ("101_2", "101", "wrong"),
+    # letters of choice
+    ("B", r"\text{B}", "correct"),
+    ("B", r"\textbf{(B)}", "correct"),
+    ("B", "b", "correct"),
+    ("B", "B.", "correct"),
+    ("B", "B) 12", "correct"),
+    ("(B)", "B: it is red", "correct"),
+    ("B", "C: not B", "wrong"),
+    ("B", "(B) or (C)", "wrong"),
+    ("B", "B) or C)", "wrong"),
+    ("B", "Blue", "wrong"),
+    # other text
+    ("no solution", r"\text{No  solution}.", "correct"),
+    ("(1, 2)", r"\left(1,2\right)", "correct"),
+    ("(1,2)", "(2,1)", "wrong"),
+    (r"\Delta", r"\delta", "wrong"),
+    ("x+y", "y+x", "wrong"),
+]
+
+# completion, extract, target, status
+EXTRACTED = [
+    (r"\boxed{3} and then \boxed{4}", "boxed", "4", "correct"),
+    (r"\boxed{3} and then \boxed{4}", "boxed", "3", "wrong"),
+    (r"\boxed{3} and then \boxed{4", "boxed", "3", "no_answer"),
+    (r"\boxed{3} and then \boxed{ }", "last", "3", "no_answer"),
+    (r"\boxed{3} and then \boxed{\text{}}", "last", "3", "no_answer"),
+    (r"\boxed{3}, so \boxed 4", "last", "3", "no_answer"),
+    (r"so \fbox{4}", "last", "4", "correct"),
+    (r"\boxed{\frac{1}{2}}", "last", "0.5", "correct"),
+    (r"\boxed{\{1\}}", "last", r"\{1\}", "correct"),
+    ("a=1\n#### 3\nno:\n#### 4\n", "hash", "4", "correct"),
+    ("#### 4", "last", "4", "correct"),
+    ("#### 4 or so\n", "hash", "4", "wrong"),
+    ("####\n4", "hash", "4", "no_answer"),
+    ("4", "hash", "4", "no_answer"),
+    ("The answer is 3. No, the answer is 4. Done.", "answer_is", "4", "correct"),
+    ("**Final answer:** 3.5\nbye", "answer_is", "3.5", "correct"),
+    (r"The answer is \boxed{4}.", "answer_is", "4", "correct"),
+    ("The answer is", "last", "4", "no_answer"),
+    ("4", "last", "4", "no_answer"),
+    ("", "last", "4", "no_answer"),
+    (r"#### 3 \boxed{4}", "last", "4", "correct"),
+    (r"#### 3 \boxed{4}", "boxed", "3", "wrong"),
+    ("The answer is 3\n#### 4", "last", "4", "correct"),
+    (r"<think>\boxed{4}", "last", "4", "no_answer"),
+    (r"<think>\boxed{3}</think>\boxed{4}", "last", "4", "correct"),
+    (r"\boxed{4}</think>done", "last", "4", "no_answer"),
+    (r"<think>a</think>\boxed{4}<think>", "last", "4", "no_answer"),
+]
+
+
+@pytest.mark.parametrize(("target", "answer", "status"), BOXED)
+def test_the_box_against_the_target(target: str, answer: str, status: str) -> None:
+    verdict = verify_math(rf"Hence \boxed{{{answer}}}", target)
+    assert (verdict.status, verdict.reward) == (status, float(status == "correct")), verdict
+    assert verdict.extracted == answer.strip() and verdict.target == target and verdict.reason
+
+
+@pytest.mark.parametrize(("completion", "extract", "target", "status"), EXTRACTED)
+def test_which_answer_counts(completion: str, extract: str, target: str, status: str) -> None:
+    verdict = verify_math(completion, target, extract=extract)  # type: ignore[arg-type]
+    assert verdict.status == status, verdict
+    assert verdict.reward == float(status == "correct")
+
+
+@pytest.mark.parametrize("target", ["", "  ", "$$", r"\text{}", r"\left\right"])
+def test_an_empty_target_pays_nobody(target: str) -> None:
+    for completion in ("", r"\boxed{}", "#### 4"):
+        verdict = verify_math(completion, target, aliases=("4",))
+        assert (verdict.reward, verdict.status) == (None, "unparseable_gold")
+
+
+def test_aliases_count_as_the_target() -> None:
+    verdict = verify_math("#### NYC", "New York", aliases=("", "nyc"))
+    assert verdict.status == "correct" and "alias" in verdict.reason
+
+
+def test_an_unknown_policy_is_an_input_error() -> None:
+    with pytest.raises(InputError, match="boxed, hash, answer_is, last"):
+        verify_math("4", "4", extract="box")  # type: ignore[arg-type]
+
+
+def test_only_the_end_of_a_long_completion_is_looked_at() -> None:
+    assert verify_math(r"\boxed{4}" + " " * MAX_CHARACTERS, "4").status == "no_answer"
+    assert verify_math(" " * MAX_CHARACTERS + r"\boxed{4}", "4").status == "correct"
+    assert verify_math("<think>" + " " * MAX_CHARACTERS + r"\boxed{4}", "4").status == "no_answer"
+
+
+def test_a_number_too_long_to_read_is_text() -> None:
+    long = "7" * 5_000
+    assert read_value(long) is None
+    assert verify_math(f"#### {long}", long).status == "correct"
+    assert verify_math(f"#### {long}7", long).status == "wrong"
+
+
+HARD = [
+    "{" * 20_000,
+    r"\boxed{" * 3_000,
+    r"\boxed" + " " * 20_000,
+    r"\boxed{" + r"\text{" * 3_000,
+    r"\boxed{" + "1," * 9_000 + "}",
+    r"\boxed{" + " 123" * 5_000 + "}",
+    r"\boxed{" + "1,234" * 190 + "}",
+    r"\boxed{" + "a " * 490 + "}",
+    r"\boxed{" + "9" * 900 + "/" + "9" * 90 + "}",
+    r"\boxed{0.\overline{" + "34" * 450 + "}}",
+    "answer is " * 2_000,
+    "answer " + "*" * 20_000,
+    "#" * 20_000,
+    "#### " + "(" * 19_000,
+    "#### x" + "{" * 900 + "=",
+    r"#### " + "\\" * 19_000,
+]
+
+
+@pytest.mark.parametrize("completion", HARD, ids=[text[:12] for text in HARD])
+@pytest.mark.parametrize("target", ["1", r"\frac{1}{3}", "C", r"\pi"])
+def test_hard_texts_take_no_time(completion: str, target: str) -> None:
+    started = time.perf_counter()
+    assert verify_math(completion, target).status in ("wrong", "no_answer")
+    assert time.perf_counter() - started < 0.5
+
+
+PIECES = st.sampled_from(
+    [r"\boxed{", r"\fbox{", "}", "{", "####", "answer is", "<think>", "</think>", r"\frac", r"\frac12", r"\overline{",
+     r"\text{", r"\left", "\\", "$", "%", r"\%", "/", "=", "x", "C", "(", ")", ":", ".", ",", "{,}", " ", "\n", "-",
+     "\u2212", "½", "^", "_", "!", "1", "23", "4.5", "1,250", "e9", "or", "cm", "°", "٣", "²", "*"]
+)  # fmt: skip
+TEXTS = st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(max_size=200))
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS, TEXTS, st.sampled_from(["boxed", "hash", "answer_is", "last"]))
+@example(r"\boxed{٣}", "3", "last")
+def test_never_raises_and_is_fast(completion: str, target: str, extract: str) -> None:
+    started = time.perf_counter()
+    verdict = verify_math(completion, target, aliases=(target,), extract=extract)  # type: ignore[arg-type]
+    assert time.perf_counter() - started < 0.5
+    assert (verdict.reward is None) == (verdict.status == "unparseable_gold")
+    assert (verdict.status == "correct") == (verdict.reward == 1.0)
+    assert (verdict.extracted is None) == (verdict.status in ("no_answer", "unparseable_gold"))
+
+
+@given(TEXTS.filter(lambda text: "think>" not in text and "box" not in text))
+def test_the_target_itself_is_correct(target: str) -> None:
+    line = " ".join(target.split()).replace("####", "")
+    verdict = verify_math(f"#### {line}", line, extract="hash")
+    answer, _ = extract_answer(f"#### {line}", "hash")
+    if answer == line:
+        assert verdict.status in ("correct", "unparseable_gold")
+
+
+@given(st.fractions(max_denominator=10_000), st.fractions(max_denominator=10_000))
+def test_numbers_are_equal_when_their_values_are(left: object, right: object) -> None:
+    for one, other in ((left, right), (left, left)):
+        assert (verify_math(rf"\boxed{{{one}}}", str(other)).status == "correct") == (one == other)
+
+
+def test_the_shared_cases() -> None:
+    if not CASES.exists():
+        pytest.skip(f"no {CASES}")
+    rows = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines() if line.strip()]
+    accepted = {"wrong_or_timeout": ("wrong", "timeout")}
+    failing = {
+        (row["target"], row["answer"])
+        for row in rows
+        if verify_math(row["answer"], row["target"]).status not in accepted.get(row["right"], (row["right"],))
+    }
+    assert failing == NOT_YET
