@@ -105,5 +105,10 @@ def guided_prompt(problem: Problem, tokenizer: Any, settings: GuideSettings, rat
 
 
 def is_leaky(prompt: GuidedPrompt, problem: Problem) -> bool:
-    """Whether the target can be read in what is shown of the trace."""
-    return bool(prompt.hint) and bool(find_leaks(prompt.hint, problem.target, problem.aliases))
+    """Whether the target can be read in what is shown of the trace.
+
+    Not counted: a target that the question itself gives, and a label that happens to bear its number (`Step 5`).
+    """
+    if not prompt.hint or find_leaks(problem.question, problem.target, problem.aliases):
+        return False
+    return any(leak.how != "label" for leak in find_leaks(prompt.hint, problem.target, problem.aliases))

@@ -2,11 +2,16 @@
 
     Modulo 1000: f=d+90, k=512, g=k-7, d=k+4. f?
 
-The expert's trace walks from the given number to the asked variable, one assignment a line, operands written out, so
-that two skills can be told apart: the *plan* (which assignment comes next; distractors lead astray) and the
-*execution* (the sum in a line). Steps, distractors and modulus set the difficulty. Every computed value has as many
-digits as 1000 allows (a tenth of the modulus at least) and never equals a number of the question, so a mask that keeps the question's numbers
-hides exactly the computed ones; no two assignments do the same (`+90` stands once), so a wrong plan is hardly ever
+    f<d<k
+    d=512+4=516
+    f=516+90=606
+    #### 606
+
+The expert's trace first finds the way back from the asked variable to a given number, then walks it forward, one sum a
+line, operands written out. So two skills can be told apart: the *plan* (the first line; distractors lead astray) and
+the *execution* (the sums). Steps, distractors and modulus set the difficulty. Every computed value is at least a
+tenth of the modulus and never equals a number of the question, so a mask that keeps the question's numbers hides
+exactly the computed ones; no two assignments do the same (`+90` stands once), so a wrong plan is hardly ever
 right by coincidence, and a blind guess is right about once in `modulus`.
 
 Splits are disjoint by construction: a problem belongs to the split that the hash of its question names, whatever the
@@ -83,12 +88,13 @@ def apply(operation: str, left: int, right: int, modulus: int) -> int:
 
 
 def write_trace(path: tuple[Assignment, ...] | list[Assignment]) -> str:
-    """The expert's lines for a path whose first assignment is the given number; the last line names the answer."""
+    """The expert's trace for a path whose first assignment is the given number: plan, one line a sum, answer."""
+    plan = "<".join(step.name for step in reversed(path))
     lines = [
         f"{step.name}={before.value}{step.operation}{step.number}={step.value}"
         for before, step in itertools.pairwise(path)
     ]
-    return "\n".join([*lines, f"#### {path[-1].value}"])
+    return "\n".join([plan, *lines, f"#### {path[-1].value}"])
 
 
 def write_slipped_trace(
@@ -97,34 +103,45 @@ def write_slipped_trace(
     *,
     value_rate: float,
     plan_rate: float,
-    plan_seen: int = 0,
-    values_seen: int = 0,
+    lines_seen: int = 0,
+    values_seen: bool = True,
 ) -> str:
     """The trace as a careless solver would write it, to make a policy uncertain on purpose.
 
     Args:
         chain: the problem.
         rng: draws the slips.
-        value_rate: chance that a line's result has one wrong digit; later lines go on from the wrong value.
-        plan_rate: chance that a line of another assignment stands in the place of the right one.
-        plan_seen, values_seen: so many first lines are copied from a hint and do not slip in that way.
+        value_rate: chance that a sum has one wrong digit; later lines go on from the wrong value.
+        plan_rate: chance, at each hop of the plan, that the policy goes on from a wrong name.
+        lines_seen: so many first lines stand in a hint and are copied without a slip in the plan.
+        values_seen: the hint shows their values too.
     """
-    value = chain.path[0].value
-    lines = []
-    for index, right in enumerate(chain.path[1:]):
-        step = right
-        others = [other for other in chain.shown if other.parent and other.name != right.name]
-        if index >= plan_seen and others and rng.random() < plan_rate:
-            step = rng.choice(others)
+    known = {assignment.name: assignment for assignment in chain.shown}
+    plan = [chain.path[-1].name]
+    while (parent := known[plan[-1]].parent) and parent not in plan:
+        others = [name for name in known if name != parent and not _ancestors(name, known) & set(plan)]
+        slips = lines_seen == 0 and others and rng.random() < plan_rate
+        plan.append(rng.choice(others) if slips else parent)
+    value = known[plan[-1]].value
+    lines = ["<".join(plan)]
+    for name in reversed(plan[:-1]):
+        step = known[name]
         result = apply(step.operation, value, step.number, chain.modulus)
-        if index >= values_seen and rng.random() < value_rate:
+        if not (values_seen and len(lines) < lines_seen) and rng.random() < value_rate:
             digits = list(str(result))
             at = rng.randrange(len(digits))
             digits[at] = rng.choice([digit for digit in string.digits if digit != digits[at]])
             result = int("".join(digits))
-        lines.append(f"{step.name}={value}{step.operation}{step.number}={result}")
+        lines.append(f"{name}={value}{step.operation}{step.number}={result}")
         value = result
     return "\n".join([*lines, f"#### {value}"])
+
+
+def _ancestors(name: str, known: dict[str, Assignment]) -> set[str]:
+    found = {name}
+    while parent := known[name].parent:
+        found.add(name := parent)
+    return found
 
 
 def draw_chain(rng: random.Random, steps: int, distractors: int, modulus: int = 1000, operations: str = "+-") -> Chain:

@@ -38,8 +38,8 @@ class PretrainSettings:
     """Everything that decides the base policy; one seed reaches every draw."""
 
     seed: int = 0
-    easy_steps: int = 2500
-    steps: int = 8000
+    easy_steps: int = 2000
+    steps: int = 7000
     slip_steps: int = 300
     batch_tokens: int = 3072
     lr: float = 2e-3
@@ -47,7 +47,7 @@ class PretrainSettings:
     value_slip: float = 0.35
     plan_slip: float = 0.3
     easy_step_weights: tuple[float, ...] = (0.6, 0.4)
-    step_weights: tuple[float, ...] = (0.2, 0.25, 0.2, 0.15, 0.12, 0.08)
+    step_weights: tuple[float, ...] = (0.15, 0.2, 0.25, 0.25, 0.15)
     most_distractors: int = 4
     modulus: int = 1000
     hidden: int = 96
@@ -75,7 +75,7 @@ KINDS = {"plain": 0.35, "full": 0.12, "masked": 0.2, "masked_cut": 0.16, "full_c
 
 def build_tokenizer(vocabulary: int) -> Any:
     """A byte-level BPE: any text can be written; digits, names and operators are one token each, words are merged."""
-    texts = ["Modulo 1000: a=1, b=a+2. b?", "#### 3", "[N1]", INTRO, INTRO_MASKED, TAIL] * 100
+    texts = ["Modulo 1000: a=1, b=a+2. b?", "b<a", "#### 3", "[N1]", INTRO, INTRO_MASKED, TAIL] * 100
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -137,8 +137,8 @@ def draw_lesson(rng: random.Random, tokenizer: Any, settings: PretrainSettings, 
             rng,
             value_rate=settings.value_slip,
             plan_rate=settings.plan_slip,
-            plan_seen=lines,
-            values_seen=0 if masked else lines,
+            lines_seen=lines,
+            values_seen=not masked,
         )
     ids = tokenizer(answer, add_special_tokens=False)["input_ids"]
     question = build_prompt(problem, tokenizer)
