@@ -16,7 +16,7 @@ stderr = Console(stderr=True, highlight=False)
 
 def note(line: str) -> None:
     """One line for the user that is not data."""
-    stderr.print(line, markup=False)
+    stderr.print(line, markup=False, soft_wrap=True)
 
 
 @contextmanager

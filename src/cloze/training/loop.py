@@ -66,9 +66,12 @@ def prepare(config: Config, note: Report) -> Setup:
     """
     method = load_method(config.method, config.overrides)
     torch.set_num_threads(config.run.threads)
-    problems = load_problems(config.data.train, note)
+    notes: list[str] = []  # kept back until the data is known to be usable, so that an error stands alone
+    problems = load_problems(config.data.train, notes.append)
     if method.needs_traces:
         require_traces(problems, config.data.train.path or config.data.train.family)
+    for line in notes:
+        note(line)
     held_out = load_problems(config.data.eval, note) if config.data.eval else []
     if shared := {problem.question for problem in problems} & {problem.question for problem in held_out}:
         note(f"warning: {len(shared)} evaluation questions also stand in the training data")
