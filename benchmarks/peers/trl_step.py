@@ -5,8 +5,7 @@ a batch. Run it in an environment that holds torch==2.13.0 and trl==1.16.0; it p
 
     OMP_NUM_THREADS=1 python trl_step.py --model DIR --prompts FILE --steps 10 --warmup 3
 
-What is measured: `time.process_time` (all threads of the process) around the trainer's own methods, from the end of
-one step to the end of the next, so that nothing the loop does is left out.
+What is measured: CPU-seconds around the trainer's own methods (`measuring`).
 
 - `sample`: `_generate`, that is tokenising the prompts, `model.generate`, decoding.
 - `old_logprobs`: the pass without gradient over prompts and completions. TRL leaves it out when every batch is used
@@ -27,17 +26,11 @@ token (`min_new_tokens`), so that every completion has the same length; a peer h
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import platform
-import resource
-import statistics
 import sys
 import tempfile
-import time
-from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,39 +38,9 @@ import datasets
 import torch
 import transformers
 import trl
+from measuring import Stopwatch, command_line, digit_share, parse, peak_rss_mb, rounded
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import GRPOConfig, GRPOTrainer
-
-PHASES = ("sample", "old_logprobs", "forward", "backward_and_rest")
-PARTS = ("sample", "old_logprobs", "reward", "forward", "backward", "optimizer", "loop")
-
-
-class Stopwatch:
-    """CPU-seconds of the running step by part; `finish_step` closes the step and starts the next."""
-
-    def __init__(self) -> None:
-        self.steps: list[dict[str, float]] = []
-        self._spent: dict[str, float] = defaultdict(float)
-        self._running: str | None = None
-        self._start = time.process_time()
-
-    @contextlib.contextmanager
-    def part(self, name: str) -> Iterator[None]:
-        """Add the block's time to `name`; a part inside a part would be counted twice and is refused."""
-        if self._running is not None:
-            raise RuntimeError(f"{name} begins inside {self._running}")
-        self._running, start = name, time.process_time()
-        try:
-            yield
-        finally:
-            self._spent[name] += time.process_time() - start
-            self._running = None
-
-    def finish_step(self) -> None:
-        now = time.process_time()
-        self.steps.append({"step": now - self._start, **self._spent})
-        self._spent.clear()
-        self._start = now
 
 
 class TimedTrainer(GRPOTrainer):
@@ -165,25 +128,9 @@ class StepEnd(transformers.TrainerCallback):
         self.watch.finish_step()
 
 
-def digit_share(completions: list[Any], **_: Any) -> list[float]:
-    """The reward: the share of digits among a completion's characters."""
-    texts = [text if isinstance(text, str) else text[0]["content"] for text in completions]
-    return [sum(character.isdigit() for character in text) / max(1, len(text)) for text in texts]
-
-
-def peak_rss_mb() -> float:
-    """The most memory this program has held so far, in MB of 2**20 bytes.
-
-    `getrusage` also counts what the parent held at the moment it started this program, so Linux's own figure is read
-    where there is one.
-    """
-    status = Path("/proc/self/status")
-    if status.exists():
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) / 1024
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**20 if sys.platform == "darwin" else peak / 1024
+def digit_shares(completions: list[Any], **_: Any) -> list[float]:
+    """The reward of each completion."""
+    return [digit_share(text if isinstance(text, str) else text[0]["content"]) for text in completions]
 
 
 def make_config(options: argparse.Namespace, folder: str) -> GRPOConfig:
@@ -231,7 +178,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         config = make_config(options, folder)
         trainer = TimedTrainer(
             model=model,
-            reward_funcs=digit_share,
+            reward_funcs=digit_shares,
             args=config,
             train_dataset=dataset,
             processing_class=tokenizer,
@@ -245,24 +192,10 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     rss["end"] = peak_rss_mb()
     if len(watch.steps) != options.warmup + options.steps or min(trainer.reward_spread) == 0.0:
         raise RuntimeError("a step is missing, or all rewards of a batch are alike")
-    measured = watch.steps[options.warmup :]
-    parts = [{name: step.get(name, 0.0) for name in PARTS[:-1]} for step in measured]
-    for part, step in zip(parts, measured, strict=True):
-        part["loop"] = step["step"] - sum(part.values())
-    phases = [{name: part[name] for name in PHASES[:-1]} for part in parts]
-    for phase, step in zip(phases, measured, strict=True):
-        phase["backward_and_rest"] = step["step"] - sum(phase.values())
-    seconds = [step["step"] for step in measured]
     return {
         "engine": "trl",
-        "cpu_seconds": _rounded(seconds),
-        "phases": [_rounded(phase) for phase in phases],
-        "parts": [_rounded(part) for part in parts],
-        "median": {
-            "step": round(statistics.median(seconds), 4),
-            **_rounded({name: statistics.median(phase[name] for phase in phases) for name in PHASES}),
-        },
-        "peak_rss_mb": _rounded(rss),
+        **watch.summary(options.warmup),
+        "peak_rss_mb": rounded(rss),
         "settings": {
             "parameters": sum(weight.numel() for weight in model.parameters()),
             "completions": options.completions,
@@ -286,37 +219,16 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _rounded(values: Any) -> Any:
-    if isinstance(values, dict):
-        return {name: round(value, 4) for name, value in values.items()}
-    return [round(value, 4) for value in values]
-
-
-def parse(arguments: list[str]) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(description="Time GRPO steps of TRL; prints one JSON line.")
-    parser.add_argument("--model", required=True, help="folder with model and tokenizer")
-    parser.add_argument(
-        "--prompts", required=True, help="JSON lines with the field prompt: text, or a list of messages"
-    )
-    parser.add_argument("--steps", type=int, default=10, help="steps measured")
-    parser.add_argument("--warmup", type=int, default=3, help="steps before them that do not count")
-    parser.add_argument("--generations", type=int, default=8, help="completions a prompt")
-    parser.add_argument("--completions", type=int, default=64, help="completions a step")
-    parser.add_argument("--tokens", type=int, default=32, help="tokens a completion")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=0)
+def main(arguments: list[str]) -> None:
+    parser = command_line("Time GRPO steps of TRL; prints one JSON line.")
     parser.add_argument("--checkpointing", choices=("on", "off"), default="off", help="gradient checkpointing")
     parser.add_argument(
         "--old-logprobs", choices=("on", "off"), default="off", help="compute them though the ratio is 1"
     )
     parser.add_argument("--bf16", choices=("on", "off"), default="off", help="bfloat16 autocast")
     parser.add_argument("--attention", choices=("sdpa", "eager"), default="sdpa")
-    options = parser.parse_args(arguments)
-    if options.steps < 1 or options.warmup < 0 or options.completions % options.generations:
-        parser.error("steps must be positive, and completions a multiple of generations")
-    return options
+    print(json.dumps(measure(parse(parser, arguments))))
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(parse(sys.argv[1:]))))
+    main(sys.argv[1:])

@@ -53,7 +53,7 @@ class LocalEngine:
             {"params": [p for _, p in named if p.ndim < 2], "weight_decay": 0.0},
         ]
         self.names = [name for name, p in named if p.ndim >= 2] + [name for name, p in named if p.ndim < 2]
-        self.optimizer = torch.optim.AdamW(groups, lr=0.0, betas=(0.9, 0.999), eps=1e-8)
+        self.optimizer = torch.optim.AdamW(groups, lr=0.0, betas=(0.9, 0.999), eps=1e-8, fused=True)
 
     def sample(
         self, prompts: Sequence[Sequence[int]], params: SamplingParams, seed: int, budgets: Sequence[int] | None = None

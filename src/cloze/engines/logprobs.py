@@ -1,8 +1,9 @@
 """Log-probs of completions under the current policy, with gradient.
 
-The same prompt sharing as in sampling (`prefill`): a prompt is computed once however many rollouts it has, and only the
-completion's columns go through the vocabulary. The result is the same as that of a plain pass over prompt and
-completion; a test holds it to that.
+The same prompt sharing as in sampling: a prompt is computed once however many rollouts it has, and only the tokens that
+predict a completion token go through the vocabulary. Models of the Llama kind take one pass without padding (`packed`),
+all others two through their own `forward` and a cache with gradient (`prefill`). The result is the same as that of a
+plain pass over prompt and completion; a test holds it to that.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from cloze.rollouts.decoder import LeanDecoder, lean
+from cloze.rollouts.packed import pack
 from cloze.rollouts.prefill import forward, prefill
 
 PromptAndCompletion = tuple[tuple[int, ...], tuple[int, ...]]
@@ -29,6 +32,9 @@ def completion_logprobs(
         pad_id: fills short completions on the right; those positions hold numbers without meaning.
         temperature: divides the logits, as it did when the tokens were sampled.
     """
+    decoder = lean(model)
+    if decoder:
+        return _packed_logprobs(decoder, pairs, model.device, temperature)
     start = prefill(model, [prompt for prompt, _ in pairs], pad_id)
     width = max(len(completion) for _, completion in pairs)
     ids = torch.full((len(pairs), width), pad_id)
@@ -37,7 +43,7 @@ def completion_logprobs(
         ids[row, : len(completion)] = torch.tensor(completion)
         filled[row, : len(completion)] = 1
     ids, filled = ids.to(model.device), filled.to(model.device)
-    first = _chosen(start.logits_BV[:, None], ids[:, :1], temperature)
+    first = _chosen(start.logits_BV, ids[:, 0], temperature)[:, None]
     if width == 1:
         return first
     # padding stands after every real token of its row, where causal attention never looks: it needs no mask
@@ -47,11 +53,26 @@ def completion_logprobs(
     return torch.cat([first, _chosen(logits, ids[:, 1:], temperature)], dim=1)
 
 
+def _packed_logprobs(
+    decoder: LeanDecoder, pairs: Sequence[PromptAndCompletion], device: torch.device, temperature: float
+) -> Tensor:
+    packed = pack(decoder, [prompt for prompt, _ in pairs], [completion for _, completion in pairs], device)
+    hidden = decoder.run(packed.ids, packed.positions, packed.attend)
+    last = packed.prompts.lengths.cumsum(0) - 1  # of each prompt; it predicts the first token of all its rows
+    first_ids = torch.tensor([completion[0] for _, completion in pairs], device=device)
+    later_ids = torch.tensor([token for _, completion in pairs for token in completion[1:]], device=device)
+    first = _chosen(decoder.logits(hidden[last])[packed.prompt_of_row], first_ids, temperature)
+    if not packed.completions.total:
+        return first[:, None]
+    later = _chosen(decoder.logits(hidden[packed.prompts.total :]), later_ids, temperature)
+    return torch.cat([first[:, None], packed.completions.pad(later)], dim=1)
+
+
 def _chosen(logits: Tensor, ids: Tensor, temperature: float) -> Tensor:
     logits = logits.float()
     if temperature not in (0.0, 1.0):
         logits = logits / temperature
-    return logits.gather(2, ids[:, :, None]).squeeze(2) - torch.logsumexp(logits, dim=2)
+    return logits.gather(-1, ids[..., None]).squeeze(-1) - torch.logsumexp(logits, dim=-1)
 
 
 def micro_batches(pairs: Sequence[PromptAndCompletion], budget: int) -> Iterator[list[int]]:

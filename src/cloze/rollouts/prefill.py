@@ -8,6 +8,7 @@ padding, so a row's log-probs do not depend on its neighbours.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ def prefill(model: Any, prompts: Sequence[Sequence[int]], pad_id: int) -> Prefil
 
 def forward(model: Any, ids: Tensor, mask: Tensor, positions: Tensor, cache: Any, logits_to_keep: int = 0) -> Tensor:
     """One pass that reads and extends `cache`; `mask` covers cached and new columns. Returns logits [B, new, V]."""
-    keyword = "cache" if "cache" in inspect.signature(model.forward).parameters else "past_key_values"
+    keyword = _cache_keyword(type(model))
     full = bool(mask.all())  # without padding the attention kernels need no mask
     extra = {"logits_to_keep": logits_to_keep} if logits_to_keep else {}
     output = model(
@@ -78,6 +79,11 @@ def forward(model: Any, ids: Tensor, mask: Tensor, positions: Tensor, cache: Any
     )
     logits: Tensor = output.logits
     return logits
+
+
+@functools.cache
+def _cache_keyword(kind: type) -> str:
+    return "cache" if "cache" in inspect.signature(kind.forward).parameters else "past_key_values"
 
 
 def _positions(mask: Tensor) -> Tensor:

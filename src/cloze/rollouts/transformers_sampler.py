@@ -1,6 +1,6 @@
 """Sampling from a transformers model in this process, as tight as the library allows.
 
-Prompts that repeat are run once (`prefill`), the cache has its room reserved, rows that have ended leave the batch,
+Prompts that repeat are run once, the cache has its room reserved (`decoding`), rows that have ended leave the batch,
 and the log-prob and entropy of each token are taken from the very logits that it was drawn from. Draws come from a
 generator seeded by the caller, so the same weights and seed give the same completions.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cloze.rollouts.prefill import forward, prefill, reserve
+from cloze.rollouts.decoding import start
 from cloze.rollouts.sampler import Completion, SamplingParams
 
 
@@ -63,22 +63,17 @@ class TransformersSampler:
         self, prompts: list[Sequence[int]], limits: list[int], params: SamplingParams, generator: torch.Generator
     ) -> list[Completion]:
         device = self.model.device
-        start = prefill(self.model, prompts, self.tokenizer.pad_token_id or 0)
-        steps, columns = max(limits), start.mask_BP.shape[1]
-        reserve(start.cache, columns + steps)
-        rows, logits = len(prompts), start.logits_BV
+        rows, steps = len(prompts), max(limits)
+        decoding = start(self.model, prompts, steps, self.tokenizer.pad_token_id or 0)
         ids = torch.zeros((rows, steps), dtype=torch.long, device=device)
         logprobs, entropy = (torch.zeros((rows, steps), device=device) for _ in range(2))
         lengths = torch.zeros(rows, dtype=torch.long, device=device)
         ended = torch.zeros(rows, dtype=torch.bool, device=device)
-        mask = torch.ones((rows, columns + steps), dtype=torch.long, device=device)
-        mask[:, :columns] = start.mask_BP
-        positions, limit = start.lengths_B.clone(), torch.tensor(limits, device=device)
-        stops = torch.tensor(self.stop_ids, device=device)
+        limit, stops = torch.tensor(limits, device=device), torch.tensor(self.stop_ids, device=device)
         live = torch.arange(rows, device=device)  # which row of the result each batch row writes
         active = torch.ones(rows, dtype=torch.bool, device=device)  # ended rows stay until moving the cache pays
         for step in range(steps):
-            token, logprob, uncertainty = draw(logits, params, generator)
+            token, logprob, uncertainty = draw(decoding.logits_BV, params, generator)
             ids[live, step], logprobs[live, step], entropy[live, step] = token, logprob, uncertainty
             stopped = torch.isin(token, stops)
             lengths[live] += active
@@ -89,13 +84,9 @@ class TransformersSampler:
                 break
             if alive <= 0.8 * len(live):
                 kept = active.nonzero().squeeze(1)
-                start.cache.batch_select_indices(kept)
-                live, token, positions, limit, mask, active = (
-                    x[kept] for x in (live, token, positions, limit, mask, active)
-                )
-            seen = mask[:, : columns + step + 1]
-            logits = forward(self.model, token[:, None], seen, positions[:, None], start.cache)[:, -1]
-            positions = positions + 1
+                decoding.keep(kept)
+                live, token, limit, active = (x[kept] for x in (live, token, limit, active))
+            decoding.step(token)
         return self._collect(ids, logprobs, entropy, lengths, ended)
 
     def _collect(

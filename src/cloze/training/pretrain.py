@@ -2,8 +2,9 @@
 
 The lessons are problems of the arithmetic family written through the same masking, guidance and chat template that
 training uses later: plain, with the full trace, with the masked trace, and with either cut or blanked at random, so
-that guided and unguided are one continuum for the policy. Two stages: first clean traces, then a short one on traces
-with slips, which leaves a policy that knows how but is unreliable, the state that reinforcement learning can mend.
+that guided and unguided are one continuum for the policy. Three stages: short problems whose traces hold only the sums,
+since those take longest to learn; whole traces; and briefly whole traces with slips, which leaves a policy that knows
+how but is unreliable, the state that reinforcement learning can mend.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class PretrainSettings:
     """Everything that decides the base policy; one seed reaches every draw."""
 
     seed: int = 0
-    easy_steps: int = 2000
+    sums_steps: int = 2500
     steps: int = 7000
     slip_steps: int = 300
     batch_tokens: int = 3072
@@ -46,7 +47,7 @@ class PretrainSettings:
     slip_lr: float = 3e-4
     value_slip: float = 0.35
     plan_slip: float = 0.3
-    easy_step_weights: tuple[float, ...] = (0.6, 0.4)
+    sums_step_weights: tuple[float, ...] = (0.6, 0.4)
     step_weights: tuple[float, ...] = (0.15, 0.2, 0.25, 0.25, 0.15)
     most_distractors: int = 4
     modulus: int = 1000
@@ -115,21 +116,22 @@ def build_model(settings: PretrainSettings, tokenizer: Any) -> Any:
 
 
 def draw_lesson(rng: random.Random, tokenizer: Any, settings: PretrainSettings, stage: str) -> Lesson:
-    """One lesson from the training split, for the stage `easy`, `clean` or `slips`."""
+    """One lesson from the training split, for the stage `sums`, `clean` or `slips`."""
     chain = _draw_train_chain(rng, settings, stage)
     problem = chain.problem()
+    trace = chain.trace.partition("\n")[2] if stage == "sums" else chain.trace
     kind = rng.choices(list(KINDS), list(KINDS.values()))[0]
     masked = kind in ("masked", "masked_cut", "part_masked")
     shown = ""
     if kind != "plain":
         share = rng.random() if kind == "part_masked" else 1.0
-        masking = mask_math(chain.trace, chain.target, chain.question, ratio=share, seed=rng.randrange(2**31))
-        text = masking.rendered if masked else chain.trace
+        masking = mask_math(trace, chain.target, chain.question, ratio=share, seed=rng.randrange(2**31))
+        text = masking.rendered if masked else trace
         ratio = rng.random() if kind.endswith("_cut") else 1.0
         shown = cut_prefix(text, tokenizer, ratio=ratio).text
     placement = "assistant_turn" if rng.random() < 0.15 else "user_turn"
     prompt = build_prompt(problem, tokenizer, hint=shown, masked=masked, placement=placement)
-    answer = chain.trace
+    answer = trace
     if stage == "slips":
         lines = shown.count("\n") + bool(shown and not shown.endswith("\n"))
         answer = write_slipped_trace(
@@ -146,7 +148,7 @@ def draw_lesson(rng: random.Random, tokenizer: Any, settings: PretrainSettings, 
 
 
 def _draw_train_chain(rng: random.Random, settings: PretrainSettings, stage: str) -> Chain:
-    weights = settings.easy_step_weights if stage == "easy" else settings.step_weights
+    weights = settings.sums_step_weights if stage == "sums" else settings.step_weights
     while True:
         steps = rng.choices(range(1, len(weights) + 1), weights)[0]
         chain = draw_chain(rng, steps, rng.randint(0, settings.most_distractors), settings.modulus)
@@ -219,7 +221,7 @@ def pretrain(settings: PretrainSettings, folder: Path, report: Callable[[int, in
 def _stage(step: int, settings: PretrainSettings) -> str:
     if step >= settings.steps:
         return "slips"
-    return "easy" if step < settings.easy_steps else "clean"
+    return "sums" if step < settings.sums_steps else "clean"
 
 
 def _rate(step: int, settings: PretrainSettings) -> float:
