@@ -89,7 +89,13 @@ def final_table(outcomes: dict[str, Any], target: float, steps: int) -> Table:
                 f"{reached[1]:.0f} s" if reached else "-",
             ]
         )
-    headers = ["setting", "training reward", "unguided before", "unguided after (95% interval)", "follows a forged trace"]
+    headers = [
+        "setting",
+        "training reward",
+        "unguided before",
+        "unguided after (95% interval)",
+        "follows a forged trace",
+    ]
     goal = percent(target)
     return table("Who learned, who copied", [*headers, f"steps to {goal}", f"training time to {goal}"], rows)
 
@@ -102,7 +108,10 @@ def _watch(jobs: Sequence[Job], total: int, processes: int, run_jobs: Any) -> li
             lines = [_last(job) for job in jobs]
             if (done := sum(int(line.get("step", 0)) for line in lines)) // 20 != shown[0]:
                 shown[0] = done // 20
-                note(f"{done} of {total * len(jobs)} steps; " + "; ".join(_brief(job, line) for job, line in zip(jobs, lines, strict=True)))
+                note(
+                    f"{done} of {total * len(jobs)} steps; "
+                    + "; ".join(_brief(job, line) for job, line in zip(jobs, lines, strict=True))
+                )
 
         return list(run_jobs(jobs, processes=processes, watch=print_now_and_then))
     from rich.live import Live

@@ -155,7 +155,7 @@ def draw_chain(rng: random.Random, steps: int, distractors: int, modulus: int = 
         if (chain := _try_chain(rng, steps, distractors, modulus, operations)) is not None:
             return chain
     raise InputError(
-        f"modulus {modulus} and operations {operations!r} leave no room for {steps} steps and {distractors} distractors",
+        f"modulus {modulus} and operations {operations!r} leave no room for {steps} steps, {distractors} distractors",
         mend="raise the modulus or lower the difficulty",
     )
 

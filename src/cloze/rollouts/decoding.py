@@ -69,27 +69,25 @@ class LeanDecoding:
     """Through the written-out decoder.
 
     A step attends with two batched matrix products: the query heads that share a key head are the rows of one, so
-    nothing is repeated, and keys are kept transposed, as the product reads them.
+    nothing is repeated.
     """
 
     def __init__(self, decoder: LeanDecoder, prompts: Pack, steps: int) -> None:
-        self.decoder = decoder
+        self.decoder = decoder.for_few_rows()
         prompts.kept = []
         hidden = decoder.run(prompts.ids, prompts.positions, prompts.attend)
         lengths, row = prompts.prompts.lengths, prompts.prompt_of_row
         self.logits_BV = decoder.logits(hidden[lengths.cumsum(0) - 1])[row]
         self.positions = lengths[row]
         self.used = prompts.prompts.width
-        self.keys: list[Tensor] = []  # [B * KV heads, D, columns]
-        self.values: list[Tensor] = []  # [B * KV heads, columns, D]
+        self.keys: list[Tensor] = []  # [B * KV heads, columns, D]
+        self.values: list[Tensor] = []
         while prompts.kept:  # the prompts' own go as soon as they are copied to the rows
-            keys, values = prompts.kept.pop(0)
-            self.keys.append(F.pad(keys.permute(0, 2, 3, 1)[row].flatten(0, 1), (0, steps)))
-            self.values.append(F.pad(values.transpose(1, 2)[row].flatten(0, 1), (0, 0, 0, steps)))
-        self.mask: Tensor | None = None  # [B, 1, columns]
-        if not prompts.prompts.full:
-            visible = F.pad(prompts.prompts.mask[row], (0, steps), value=True)
-            self.mask = additive(visible, decoder.final_norm.dtype)[:, None]
+            for part, held in zip(prompts.kept.pop(0), (self.keys, self.values), strict=True):
+                held.append(F.pad(part.transpose(1, 2)[row].flatten(0, 1), (0, 0, 0, steps)))
+        visible = F.pad(prompts.prompts.mask[row], (0, steps), value=True)
+        groups = len(self.keys[0]) // len(row)
+        self.mask = additive(visible, decoder.final_norm.dtype).repeat_interleave(groups, dim=0)[:, None]
 
     def step(self, tokens_B: Tensor) -> None:
         self.used += 1
@@ -98,19 +96,18 @@ class LeanDecoding:
         self.positions = self.positions + 1
 
     def _attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        rows, heads, size = q.shape
-        keys, values = self.keys[layer][..., : self.used], self.values[layer][:, : self.used]
-        keys[..., -1], values[:, -1] = k.view(-1, size), v.view(-1, size)
-        scores = torch.bmm(q.view(len(keys), -1, size).mul(self.decoder.scaling), keys).view(rows, heads, -1)
-        if self.mask is not None:
-            scores += self.mask[..., : self.used]
+        keys, values = self.keys[layer][:, : self.used], self.values[layer][:, : self.used]
+        groups, _, size = keys.shape
+        keys[:, -1], values[:, -1] = k.view(groups, size), v.view(groups, size)
+        mask = self.mask[..., : self.used]
+        scores = torch.baddbmm(mask, q.view(groups, -1, size), keys.transpose(1, 2), alpha=self.decoder.scaling)
         weights = scores.softmax(-1, dtype=torch.float32).to(q.dtype)
-        return torch.bmm(weights.view(len(keys), -1, self.used), values).view(rows, heads, size)
+        return torch.bmm(weights, values).view(q.shape)
 
     def keep(self, rows: Tensor) -> None:
         count = len(self.positions)
         self.keys, self.values = (
             [part.unflatten(0, (count, -1))[rows].flatten(0, 1) for part in parts] for parts in (self.keys, self.values)
         )
+        self.mask = self.mask.unflatten(0, (count, -1))[rows].flatten(0, 1)
         self.positions = self.positions[rows]
-        self.mask = None if self.mask is None else self.mask[rows]

@@ -2,8 +2,9 @@
 
 Written with the library's modules, a decoder spends as long on norms, rotations and gates as on a third of its matrix
 products, because autograd keeps and walks through every intermediate. Each function here has its gradient written out:
-it keeps less, and sums into matrix products in place of separate additions. Writing a new tensor costs several
-times an operation in place, so what is no longer needed is written over. The formulas are those of transformers; tests hold values and gradients to them. Shape letters: N tokens, H hidden size, D head size.
+it keeps less, sums into matrix products in place of separate additions, and writes over what is no longer needed
+(writing a new tensor costs several times an operation in place). The formulas are those of transformers; tests hold
+values and gradients to them. Shape letters: N tokens, H hidden size, D head size.
 """
 
 from __future__ import annotations
@@ -18,18 +19,19 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 
-def rms_norm(x_NH: Tensor, weight_H: Tensor, eps: float) -> Tensor:
-    """`x / sqrt(mean(x^2) + eps) * weight` over the last axis, the mean in at least float32."""
+def rms_norm(x_NH: Tensor, weight_H: Tensor, eps: Tensor) -> Tensor:
+    """`x / sqrt(mean(x^2) + eps) * weight`, the mean in at least float32; `eps` is a float32 scalar on the device."""
     if torch.is_grad_enabled():
-        return _RmsNorm.apply(x_NH, weight_H, eps)
+        return _typed(_RmsNorm.apply(x_NH, weight_H, eps))
     return _normed(x_NH, weight_H, _inverse_rms(x_NH, eps))
 
 
-def project(x_NH: Tensor, weights: Sequence[Tensor]) -> Sequence[Tensor]:
+def project(x_NH: Tensor, weights: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """`x W^T` for each weight [K, H]; the gradients to x are added up inside the matrix products."""
     if torch.is_grad_enabled():
-        return _Project.apply(x_NH, *weights)
-    return [F.linear(x_NH, weight) for weight in weights]
+        found: tuple[Tensor, ...] = _Project.apply(x_NH, *weights)
+        return found
+    return tuple(F.linear(x_NH, weight) for weight in weights)
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -40,22 +42,27 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         cos, sin: [N, 1, D], no gradient.
     """
     if torch.is_grad_enabled():
-        return _Rotate.apply(x, cos, sin)
+        return _typed(_Rotate.apply(x, cos, sin))
     return _rotated(x, cos, sin)
 
 
 def gated_mlp(residual_NH: Tensor, x_NH: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
     """`residual + (silu(x G^T) * x U^T) D^T`; the gated product is computed again for the gradient, not kept."""
     if torch.is_grad_enabled():
-        return _GatedMlp.apply(residual_NH, x_NH, gate, up, down)
+        return _typed(_GatedMlp.apply(residual_NH, x_NH, gate, up, down))
     hidden = F.silu(F.linear(x_NH, gate)).mul_(F.linear(x_NH, up))
     return torch.addmm(residual_NH, hidden, down.t())
 
 
-def _inverse_rms(x: Tensor, eps: float) -> Tensor:
+def _typed(tensor: Any) -> Tensor:
+    assert isinstance(tensor, Tensor)  # `Function.apply` has no type
+    return tensor
+
+
+def _inverse_rms(x: Tensor, eps: Tensor) -> Tensor:
     wide = torch.promote_types(x.dtype, torch.float32)
-    norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=wide)
-    return norm.square_().mul_(1.0 / x.shape[-1]).add_(eps).rsqrt_()
+    norm: Tensor = torch.linalg.vector_norm(x, dim=-1, keepdim=True, dtype=wide)
+    return torch.addcmul(eps, norm, norm, value=1.0 / x.shape[-1]).rsqrt_()
 
 
 def _normed(x: Tensor, weight: Tensor, inverse: Tensor) -> Tensor:
@@ -64,7 +71,7 @@ def _normed(x: Tensor, weight: Tensor, inverse: Tensor) -> Tensor:
 
 class _RmsNorm(Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, eps: Tensor) -> Tensor:
         inverse = _inverse_rms(x, eps)
         ctx.save_for_backward(x, weight, inverse)
         return _normed(x, weight, inverse)

@@ -2,9 +2,10 @@
 
 The lessons are problems of the arithmetic family written through the same masking, guidance and chat template that
 training uses later: plain, with the full trace, with the masked trace, and with either cut or blanked at random, so
-that guided and unguided are one continuum for the policy. Three stages: short problems whose traces hold only the sums,
-since those take longest to learn; whole traces; and briefly whole traces with slips, which leaves a policy that knows
-how but is unreliable, the state that reinforcement learning can mend.
+that guided and unguided are one continuum for the policy. Four stages: short problems whose traces hold only the sums,
+then whole traces, plain; then with hints of every kind; and briefly traces with slips, which leaves a policy that knows
+how but is unreliable, the state that reinforcement learning can mend. (All at once, neither sums nor look-ups were
+learnt in the same number of steps.)
 """
 
 from __future__ import annotations
@@ -34,21 +35,47 @@ SPECIAL = ["<|pad|>", "<|end|>", "<|system|>", "<|user|>", "<|assistant|>"]
 PIECES = r"####|, |\. |\[N| ?\p{L}{2,}|[\s\S]"
 
 
+ALL_KINDS = {"plain": 0.35, "full": 0.12, "masked": 0.2, "masked_cut": 0.16, "full_cut": 0.1, "part_masked": 0.07}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A part of the lessons.
+
+    Attributes:
+        name, steps, lr: `lr` is constant, or falls to a fiftieth over the last third (`cools`).
+        step_weights: how often problems of 1, 2, ... steps are drawn.
+        kinds: how often each kind of prompt is drawn.
+        plans: traces begin with their plan; otherwise they hold only the sums.
+        value_slip, plan_slip: rates of slips in what the policy is taught to write.
+    """
+
+    name: str
+    steps: int
+    lr: float
+    step_weights: tuple[float, ...]
+    kinds: dict[str, float]
+    plans: bool = True
+    cools: bool = False
+    value_slip: float = 0.0
+    plan_slip: float = 0.0
+
+
+STAGES = (
+    Stage("sums", 2500, 2e-3, (0.6, 0.4), ALL_KINDS, plans=False),
+    Stage("plans", 3500, 1.5e-3, (0.4, 0.4, 0.2), {"plain": 1.0}),
+    Stage("hints", 3000, 1.5e-3, (0.15, 0.2, 0.25, 0.25, 0.15), ALL_KINDS, cools=True),
+    Stage("slips", 300, 3e-4, (0.15, 0.2, 0.25, 0.25, 0.15), ALL_KINDS, value_slip=0.35, plan_slip=0.3),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class PretrainSettings:
     """Everything that decides the base policy; one seed reaches every draw."""
 
     seed: int = 0
-    sums_steps: int = 2500
-    steps: int = 7000
-    slip_steps: int = 300
+    stages: tuple[Stage, ...] = STAGES
     batch_tokens: int = 3072
-    lr: float = 2e-3
-    slip_lr: float = 3e-4
-    value_slip: float = 0.35
-    plan_slip: float = 0.3
-    sums_step_weights: tuple[float, ...] = (0.6, 0.4)
-    step_weights: tuple[float, ...] = (0.15, 0.2, 0.25, 0.25, 0.15)
     most_distractors: int = 4
     modulus: int = 1000
     hidden: int = 96
@@ -56,6 +83,11 @@ class PretrainSettings:
     heads: int = 4
     intermediate: int = 256
     vocabulary: int = 384
+
+    @property
+    def steps(self) -> int:
+        """Steps of all stages."""
+        return sum(stage.steps for stage in self.stages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +101,6 @@ class Lesson:
     prompt: tuple[int, ...]
     completion: tuple[int, ...]
     start: int
-
-
-KINDS = {"plain": 0.35, "full": 0.12, "masked": 0.2, "masked_cut": 0.16, "full_cut": 0.1, "part_masked": 0.07}
 
 
 def build_tokenizer(vocabulary: int) -> Any:
@@ -115,12 +144,12 @@ def build_model(settings: PretrainSettings, tokenizer: Any) -> Any:
     )
 
 
-def draw_lesson(rng: random.Random, tokenizer: Any, settings: PretrainSettings, stage: str) -> Lesson:
-    """One lesson from the training split, for the stage `sums`, `clean` or `slips`."""
+def draw_lesson(rng: random.Random, tokenizer: Any, settings: PretrainSettings, stage: Stage) -> Lesson:
+    """One lesson of a stage, from the training split."""
     chain = _draw_train_chain(rng, settings, stage)
     problem = chain.problem()
-    trace = chain.trace.partition("\n")[2] if stage == "sums" else chain.trace
-    kind = rng.choices(list(KINDS), list(KINDS.values()))[0]
+    trace = chain.trace if stage.plans else chain.trace.partition("\n")[2]
+    kind = rng.choices(list(stage.kinds), list(stage.kinds.values()))[0]
     masked = kind in ("masked", "masked_cut", "part_masked")
     shown = ""
     if kind != "plain":
@@ -131,32 +160,24 @@ def draw_lesson(rng: random.Random, tokenizer: Any, settings: PretrainSettings, 
         shown = cut_prefix(text, tokenizer, ratio=ratio).text
     placement = "assistant_turn" if rng.random() < 0.15 else "user_turn"
     prompt = build_prompt(problem, tokenizer, hint=shown, masked=masked, placement=placement)
-    answer = trace
-    if stage == "slips":
+    if stage.value_slip or stage.plan_slip:
         lines = shown.count("\n") + bool(shown and not shown.endswith("\n"))
-        answer = write_slipped_trace(
-            chain,
-            rng,
-            value_rate=settings.value_slip,
-            plan_rate=settings.plan_slip,
-            lines_seen=lines,
-            values_seen=not masked,
-        )
-    ids = tokenizer(answer, add_special_tokens=False)["input_ids"]
+        rates = {"value_rate": stage.value_slip, "plan_rate": stage.plan_slip}
+        trace = write_slipped_trace(chain, rng, **rates, lines_seen=lines, values_seen=not masked)
+    ids = tokenizer(trace, add_special_tokens=False)["input_ids"]
     question = build_prompt(problem, tokenizer)
     return Lesson(kind, prompt.token_ids, (*ids, tokenizer.eos_token_id), len(question.token_ids) - 2)
 
 
-def _draw_train_chain(rng: random.Random, settings: PretrainSettings, stage: str) -> Chain:
-    weights = settings.sums_step_weights if stage == "sums" else settings.step_weights
+def _draw_train_chain(rng: random.Random, settings: PretrainSettings, stage: Stage) -> Chain:
     while True:
-        steps = rng.choices(range(1, len(weights) + 1), weights)[0]
+        steps = rng.choices(range(1, len(stage.step_weights) + 1), stage.step_weights)[0]
         chain = draw_chain(rng, steps, rng.randint(0, settings.most_distractors), settings.modulus)
         if split_of(chain.question) == "train":
             return chain
 
 
-def batches(rng: random.Random, tokenizer: Any, settings: PretrainSettings, stage: str) -> Iterator[list[Lesson]]:
+def batches(rng: random.Random, tokenizer: Any, settings: PretrainSettings, stage: Stage) -> Iterator[list[Lesson]]:
     """Batches of lessons of like length, each within the token budget, without end."""
     while True:
         pool = [draw_lesson(rng, tokenizer, settings, stage) for _ in range(512)]
@@ -184,13 +205,13 @@ def supervised_loss(model: Any, lessons: list[Lesson], pad_id: int) -> Tensor:
     return torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]).float(), labels[:, 1:].reshape(-1))
 
 
-def pretrain(settings: PretrainSettings, folder: Path, report: Callable[[int, int, float], None]) -> tuple[Any, Any]:
+def pretrain(settings: PretrainSettings, folder: Path, report: Callable[[str, int, float], None]) -> tuple[Any, Any]:
     """Train the base policy and save it in half precision with its tokenizer.
 
     Args:
         settings: see `PretrainSettings`.
         folder: where the model folder is written; an existing one is replaced at the end.
-        report: called as (step, all steps, loss) after each step.
+        report: called as (stage, steps done, loss) after each step.
 
     Returns:
         The model and its tokenizer.
@@ -198,35 +219,22 @@ def pretrain(settings: PretrainSettings, folder: Path, report: Callable[[int, in
     tokenizer = build_tokenizer(settings.vocabulary)
     model = build_model(settings, tokenizer)
     rng = random.Random(f"lessons/{settings.seed}")
-    total = settings.steps + settings.slip_steps
-    optimizer = torch.optim.AdamW(model.parameters(), lr=settings.lr, betas=(0.9, 0.98), weight_decay=0.05)
-    stage = ""
-    for step in range(total):
-        if stage != (now := _stage(step, settings)):
-            stage, source = now, batches(rng, tokenizer, settings, now)
-        for group in optimizer.param_groups:
-            group["lr"] = _rate(step, settings)
-        loss = supervised_loss(model, next(source), tokenizer.pad_token_id)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-        report(step + 1, total, float(loss.detach()))
+    done = 0
+    for stage in settings.stages:
+        optimizer = torch.optim.AdamW(model.parameters(), lr=stage.lr, betas=(0.9, 0.98), weight_decay=0.05)
+        lessons = batches(rng, tokenizer, settings, stage)
+        for step in range(stage.steps):
+            cooling = (stage.steps - step) / max(1, stage.steps // 3) if stage.cools else 1.0
+            for group in optimizer.param_groups:
+                group["lr"] = stage.lr * min(1.0, (step + 1) / 200, max(0.02, cooling))
+            loss = supervised_loss(model, next(lessons), tokenizer.pad_token_id)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+            done += 1
+            report(stage.name, done, float(loss.detach()))
     model.half().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     (Path(folder) / "pretrain.json").write_text(json.dumps(asdict(settings), indent=1) + "\n")
     return model.float(), tokenizer
-
-
-def _stage(step: int, settings: PretrainSettings) -> str:
-    if step >= settings.steps:
-        return "slips"
-    return "sums" if step < settings.sums_steps else "clean"
-
-
-def _rate(step: int, settings: PretrainSettings) -> float:
-    """Warm-up over 200 steps, constant, then a straight way down over the last quarter of the clean steps."""
-    if step >= settings.steps:
-        return settings.slip_lr
-    down = (settings.steps - step) / max(1, settings.steps // 4)
-    return settings.lr * min(1.0, (step + 1) / 200, 0.02 + down)

@@ -65,7 +65,8 @@ def run_jobs(
     A job whose folder holds a finished run is skipped, one that was interrupted is resumed. What a run prints goes to
     `FOLDER.log`. On Ctrl-C the runs are told to save before this returns.
     """
-    waiting, running, failed = [job for job in jobs if not is_done(job)], {}, []
+    waiting, failed = [job for job in jobs if not is_done(job)], []
+    running: dict[subprocess.Popen[bytes], Job] = {}
     try:
         while waiting or running:
             while waiting and len(running) < processes:
@@ -131,7 +132,7 @@ def plot_curves(curves: dict[str, Sequence[Outcome]], path: Path, title: str) ->
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
     for name, outcomes in curves.items():
         steps = [step for step, _, _ in outcomes[0].curve]
-        by_step = [[dict((s, a) for s, a, _ in o.curve).get(step) for o in outcomes] for step in steps]
+        by_step = [[{s: a for s, a, _ in o.curve}.get(step) for o in outcomes] for step in steps]
         known = [(step, [v for v in values if v is not None]) for step, values in zip(steps, by_step, strict=True)]
         xs = [step for step, values in known if values]
         means = [100 * sum(values) / len(values) for _, values in known if values]
