@@ -65,15 +65,15 @@ def collect(
 ) -> list[Row]:
     """Sample and score a group for each prompt."""
     with watch.part("sample"):
-        ids = [tuple(tokenizer(prompt)["input_ids"]) for prompt in prompts for _ in range(options.generations)]
+        groups = [[tuple(tokenizer(prompt)["input_ids"])] * options.generations for prompt in prompts]
+        ids = [prompt_ids for group in groups for prompt_ids in group]
         completions = engine.sample(ids, SamplingParams(options.tokens), seed=options.seed + step)
         texts = [engine.decode(completion.token_ids) for completion in completions]
     if {len(completion.token_ids) for completion in completions} != {options.tokens}:
         raise RuntimeError(f"a completion does not have {options.tokens} tokens")
     with watch.part("reward"):
         rewards = torch.tensor([digit_share(text) for text in texts])
-    groups = torch.arange(len(ids)) // options.generations
-    advantages = group_advantages(rewards, groups).tolist()
+    advantages = group_advantages(rewards, torch.arange(len(ids)) // options.generations).tolist()
     weights = token_weights(torch.ones((len(ids), options.tokens), dtype=torch.bool), "seq_mean_token_mean").tolist()
     if float(rewards.std()) == 0.0:
         raise RuntimeError("all rewards of a batch are alike")
@@ -133,7 +133,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     widest = 0
     for step in range(options.warmup + options.steps):
         batch = [prompts[(step * size + at) % len(prompts)] for at in range(size)]
-        rows = collect(engine, tokenizer, batch, options, step, watch)
+        rows = collect(engine, batch, options, step, watch)
         widest = max(widest, *(len(row.prompt_ids) for row in rows))
         update(engine, rows, watch)
         watch.finish_step()

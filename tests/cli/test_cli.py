@@ -119,7 +119,10 @@ def test_bad_data_is_one_clear_line_and_exit_2(cloze, policy, tmp_path, kind):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("train", "--set", "optim.learning-rte=1", "--set", "data.train.family=arithmetic"), ["learning-rte", "optim"]),
+        (
+            ("train", "--set", "optim.learning-rte=1", "--set", "data.train.family=arithmetic"),
+            ["learning-rte", "optim"],
+        ),
         (("train", "nowhere.toml"), ["nowhere.toml", "no such configuration file"]),
         (("train", "--method", "smeppo", "--set", "data.train.family=arithmetic"), ["smeppo", "smepo"]),
         (("eval", "nowhere", "arithmetic"), ["nowhere", "no such model folder"]),

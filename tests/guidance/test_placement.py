@@ -33,9 +33,7 @@ def test_unguided_prompt_is_the_question_in_the_template(tokenizer):
 
 def test_user_turn_and_assistant_turn_say_what_the_hint_is(tokenizer):
     user = build_prompt(PROBLEM, tokenizer, hint="2+2=[N1]", masked=True, ratio=1.0)
-    assert user.text == (
-        f"<|user|>What is 2+2+3?\n\n{INTRO_MASKED}\n2+2=[N1]\n\n{TAIL}<|end|><|assistant|>"
-    )
+    assert user.text == (f"<|user|>What is 2+2+3?\n\n{INTRO_MASKED}\n2+2=[N1]\n\n{TAIL}<|end|><|assistant|>")
     turn = build_prompt(PROBLEM, tokenizer, hint="2+2=4", placement="assistant_turn")
     assert turn.text == (
         f"<|user|>What is 2+2+3?<|end|><|assistant|>{INTRO}\n2+2=4<|end|><|user|>{TAIL}<|end|><|assistant|>"
@@ -88,9 +86,10 @@ def test_a_tokenizer_without_template_gets_plain_text(tokenizer):
 
 def test_instruction_follows_the_question_guided_or_not(tokenizer):
     for hint in ("", "2+2=4"):
-        assert "What is 2+2+3?\nAnswer after ####." in build_prompt(
-            PROBLEM, tokenizer, hint=hint, instruction="Answer after ####."
-        ).text
+        assert (
+            "What is 2+2+3?\nAnswer after ####."
+            in build_prompt(PROBLEM, tokenizer, hint=hint, instruction="Answer after ####.").text
+        )
 
 
 def test_guided_prompt_masks_before_it_cuts_and_never_cuts_the_question(tokenizer):

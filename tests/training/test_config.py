@@ -51,7 +51,9 @@ def test_a_wrong_key_or_value_is_named_with_its_section_and_the_nearest_spelling
         assert word in str(caught.value)
 
 
-@pytest.mark.parametrize(("text", "words"), [("", "empty"), ("- a\n- b\n", "broken TOML"), ("[[x]]\n", "unknown key 'x'")])
+@pytest.mark.parametrize(
+    ("text", "words"), [("", "empty"), ("- a\n- b\n", "broken TOML"), ("[[x]]\n", "unknown key 'x'")]
+)
 def test_a_file_that_is_no_configuration_is_refused(tmp_path, text, words):
     path = tmp_path / "c.toml"
     path.write_text(text)

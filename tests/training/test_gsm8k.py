@@ -24,7 +24,12 @@ def smollm2():
 def test_two_steps_on_gsm8k(method, tmp_path):
     if not DATA.exists():
         pytest.skip("the GSM8K file is not beside the project (../shared/data/gsm8k/train.jsonl)")
-    flags = {"model.path": str(smollm2()), "data.train.path": str(DATA), "method": method, "run.out": str(tmp_path / "r")}
+    flags = {
+        "model.path": str(smollm2()),
+        "data.train.path": str(DATA),
+        "method": method,
+        "run.out": str(tmp_path / "r"),
+    }
     folder = train(load_config(ROOT / "recipes" / "gsm8k_smollm2.toml", [], flags))
     lines = folder.metrics()
     assert [line["step"] for line in lines] == [1, 2]

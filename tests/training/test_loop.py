@@ -143,7 +143,13 @@ def rows_of(tmp_path, name="run", step=1):
 
 @pytest.mark.parametrize(
     ("method", "guided", "same_prompt"),
-    [("grpo", 0, True), ("full_trace", 8, True), ("smepo", 8, True), ("smepo_mixed", 4, True), ("smepo_unguided_update", 8, False)],
+    [
+        ("grpo", 0, True),
+        ("full_trace", 8, True),
+        ("smepo", 8, True),
+        ("smepo_mixed", 4, True),
+        ("smepo_unguided_update", 8, False),
+    ],
 )
 def test_who_is_guided_and_under_which_prompt_the_update_is(policy, tmp_path, tokenizer, method, guided, same_prompt):
     sets = {"overrides__guidance__members": 2} if method == "smepo_mixed" else {}

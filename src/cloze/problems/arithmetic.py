@@ -3,16 +3,16 @@
     Modulo 1000: f=d+90, k=512, g=k-7, d=k+4. f?
 
     f<d<k
-    d=512+4=516
-    f=516+90=606
+    d=k+4=512+4=516
+    f=d+90=516+90=606
     #### 606
 
 The expert's trace first finds the way back from the asked variable to a given number, then walks it forward, one sum a
-line, operands written out. So two skills can be told apart: the *plan* (the first line; distractors lead astray) and
-the *execution* (the sums). Steps, distractors and modulus set the difficulty. Every computed value is at least a
-tenth of the modulus and never equals a number of the question, so a mask that keeps the question's numbers hides
-exactly the computed ones; no two assignments do the same (`+90` stands once), so a wrong plan is hardly ever
-right by coincidence, and a blind guess is right about once in `modulus`.
+line, the operand by name and by value. So two skills can be told apart: the *plan* (which assignments, in what order;
+distractors lead astray) and the *execution* (the sums). Steps, distractors and modulus set the difficulty. Every
+computed value is at least a tenth of the modulus and never equals a number of the question, so a mask that keeps the
+question's numbers hides exactly the computed ones; no two assignments do the same (`+90` stands once), so a wrong plan
+is hardly ever right by coincidence, and a blind guess is right about once in `modulus`.
 
 Splits are disjoint by construction: a problem belongs to the split that the hash of its question names, whatever the
 seed or the size asked for. Text in, text out: nothing further on knows of this family.
@@ -91,8 +91,7 @@ def write_trace(path: tuple[Assignment, ...] | list[Assignment]) -> str:
     """The expert's trace for a path whose first assignment is the given number: plan, one line a sum, answer."""
     plan = "<".join(step.name for step in reversed(path))
     lines = [
-        f"{step.name}={before.value}{step.operation}{step.number}={step.value}"
-        for before, step in itertools.pairwise(path)
+        f"{step}={before.value}{step.operation}{step.number}={step.value}" for before, step in itertools.pairwise(path)
     ]
     return "\n".join([plan, *lines, f"#### {path[-1].value}"])
 
@@ -132,7 +131,7 @@ def write_slipped_trace(
             at = rng.randrange(len(digits))
             digits[at] = rng.choice([digit for digit in string.digits if digit != digits[at]])
             result = int("".join(digits))
-        lines.append(f"{name}={value}{step.operation}{step.number}={result}")
+        lines.append(f"{step}={value}{step.operation}{step.number}={result}")
         value = result
     return "\n".join([*lines, f"#### {value}"])
 

@@ -31,7 +31,7 @@ def project(x_NH: Tensor, weights: Sequence[Tensor]) -> tuple[Tensor, ...]:
     if torch.is_grad_enabled():
         found: tuple[Tensor, ...] = _Project.apply(x_NH, *weights)
         return found
-    return tuple(F.linear(x_NH, weight) for weight in weights)
+    return tuple(x_NH.mm(weight.t()) for weight in weights)
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -50,7 +50,7 @@ def gated_mlp(residual_NH: Tensor, x_NH: Tensor, gate: Tensor, up: Tensor, down:
     """`residual + (silu(x G^T) * x U^T) D^T`; the gated product is computed again for the gradient, not kept."""
     if torch.is_grad_enabled():
         return _typed(_GatedMlp.apply(residual_NH, x_NH, gate, up, down))
-    hidden = F.silu(F.linear(x_NH, gate)).mul_(F.linear(x_NH, up))
+    hidden = F.silu(x_NH.mm(gate.t()), inplace=True).mul_(x_NH.mm(up.t()))
     return torch.addmm(residual_NH, hidden, down.t())
 
 
@@ -94,7 +94,7 @@ class _Project(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, *weights: Tensor) -> tuple[Tensor, ...]:
         ctx.save_for_backward(x, *weights)
-        return tuple(F.linear(x, weight) for weight in weights)
+        return tuple(x.mm(weight.t()) for weight in weights)
 
     @staticmethod
     @once_differentiable
@@ -128,7 +128,7 @@ def _rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 class _GatedMlp(Function):
     @staticmethod
     def forward(ctx: Any, residual: Tensor, x: Tensor, gate: Tensor, up: Tensor, down: Tensor) -> Tensor:
-        gated, upped = F.linear(x, gate), F.linear(x, up)
+        gated, upped = x.mm(gate.t()), x.mm(up.t())
         ctx.save_for_backward(x, gated, upped, gate, up, down)
         return torch.addmm(residual, F.silu(gated).mul_(upped), down.t())
 

@@ -66,7 +66,8 @@ def prefill(model: Any, prompts: Sequence[Sequence[int]], pad_id: int) -> Prefil
 
 def forward(model: Any, ids: Tensor, mask: Tensor, positions: Tensor, cache: Any, logits_to_keep: int = 0) -> Tensor:
     """One pass that reads and extends `cache`; `mask` covers cached and new columns. Returns logits [B, new, V]."""
-    keyword = _cache_keyword(type(model))
+    kind: Any = type(model)
+    keyword = _cache_keyword(kind)
     full = bool(mask.all())  # without padding the attention kernels need no mask
     extra = {"logits_to_keep": logits_to_keep} if logits_to_keep else {}
     output = model(
@@ -81,8 +82,8 @@ def forward(model: Any, ids: Tensor, mask: Tensor, positions: Tensor, cache: Any
     return logits
 
 
-@functools.cache
-def _cache_keyword(kind: type) -> str:
+@functools.cache  # reading a signature costs as much as a small layer
+def _cache_keyword(kind: Any) -> str:
     return "cache" if "cache" in inspect.signature(kind.forward).parameters else "past_key_values"
 
 
