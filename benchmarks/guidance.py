@@ -61,7 +61,7 @@ def main() -> int:
     for job in failed:
         print(f"failed: {job.name}, see {job.folder}.log", file=sys.stderr)
     outcomes = {
-        method: [outcome(jobs[method, seed].folder) for seed in range(options.seeds) if jobs[method, seed] not in failed]
+        method: [outcome(jobs[method, s].folder) for s in range(options.seeds) if jobs[method, s] not in failed]
         for method in methods
     }
     _write_csv(options.out / "guidance.csv", outcomes, options.target)

@@ -56,14 +56,10 @@ def read_prompts(path: str, tokenizer: Any) -> list[Any]:
 
 
 def collect(
-    engine: LocalEngine,
-    tokenizer: Any,
-    prompts: Sequence[str],
-    options: argparse.Namespace,
-    step: int,
-    watch: Stopwatch,
+    engine: LocalEngine, prompts: Sequence[str], options: argparse.Namespace, step: int, watch: Stopwatch
 ) -> list[Row]:
     """Sample and score a group for each prompt."""
+    tokenizer = engine.tokenizer
     with watch.part("sample"):
         groups = [[tuple(tokenizer(prompt)["input_ids"])] * options.generations for prompt in prompts]
         ids = [prompt_ids for group in groups for prompt_ids in group]

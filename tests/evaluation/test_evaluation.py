@@ -78,8 +78,8 @@ def test_forged_trace_is_consistent_and_changes_only_computed_values():
         assert plan == problem.trace.splitlines()[0] and last == f"#### {forged.target}"
         results = [line.rpartition("=")[2] for line in lines]
         operands = [line.split("=")[2][:3] for line in lines]
+        assert operands[0] == plan.partition("=")[2]
         assert operands[1:] == results[:-1] and results[-1] == forged.target
-        assert operands[0] == problem.trace.splitlines()[1].split("=")[2][:3]
         assert not set(results) & {line.rpartition("=")[2] for line in problem.trace.splitlines()[1:-1]}
         assert len(forged.trace) == len(problem.trace)
     assert forge(PROBLEMS[0]) == forge(PROBLEMS[0])

@@ -22,16 +22,16 @@ from cloze.problems.arithmetic import (
 
 GOLDEN = [
     (
-        "arithmetic-c2e571331ef1",
-        "Modulo 1000: n=j+50, h=802, f=g-3, g=310, w=h-30, j=w+7, b=n-8. b?",
-        "b<n<j<w<h\nw=h-30=802-30=772\nj=w+7=772+7=779\nn=j+50=779+50=829\nb=n-8=829-8=821\n#### 821",
-        "821",
+        "arithmetic-1107657e39be",
+        "Modulo 1000: c=874, a=q-50, z=a-8, w=c+2, e=z-5, p=620, q=p-9. e?",
+        "e<z<a<q<p=620\nq=p-9=620-9=611\na=q-50=611-50=561\nz=a-8=561-8=553\ne=z-5=553-5=548\n#### 548",
+        "548",
     ),
     (
-        "arithmetic-fa32764a21eb",
-        "Modulo 1000: h=m-3, n=s+1, m=k+7, d=k-2, i=s-8, k=114, s=h+6. i?",
-        "i<s<h<m<k\nm=k+7=114+7=121\nh=m-3=121-3=118\ns=h+6=118+6=124\ni=s-8=124-8=116\n#### 116",
-        "116",
+        "arithmetic-9f456d4d69f4",
+        "Modulo 1000: c=l-2, w=547, f=c+9, g=r-8, r=497, j=w-70, l=g-3. f?",
+        "f<c<l<g<r=497\ng=r-8=497-8=489\nl=g-3=489-3=486\nc=l-2=486-2=484\nf=c+9=484+9=493\n#### 493",
+        "493",
     ),
 ]
 
@@ -123,7 +123,7 @@ def test_the_target_is_the_answer(chain: Chain) -> None:
 @given(chains)
 def test_each_line_of_the_trace_holds_and_follows_from_the_one_before(chain: Chain) -> None:
     plan, *lines, last = chain.trace.splitlines()
-    assert plan == "<".join(step.name for step in reversed(chain.path))
+    assert plan == "<".join(step.name for step in reversed(chain.path)) + f"={chain.path[0].number}"
     before = chain.path[0].number
     for line in lines:
         assert line.rsplit("=", 2)[0] in chain.question
@@ -150,6 +150,13 @@ def test_no_two_assignments_do_the_same(chain: Chain) -> None:
     moves = re.findall(r"[a-z]=[a-z]([-+*]\d+)", chain.question)
     assert len(moves) == len(chain.shown) - sum(not step.parent for step in chain.shown)
     assert len(set(moves)) == len(moves)
+
+
+@few
+@given(chains)
+def test_each_variable_is_used_once(chain: Chain) -> None:
+    parents = re.findall(r"[a-z]=([a-z])", chain.question)
+    assert len(set(parents)) == len(parents)
 
 
 @few
@@ -192,7 +199,7 @@ def test_a_value_slip_is_one_wrong_digit_that_later_lines_go_on_from(chain: Chai
 def test_a_plan_slip_goes_on_from_a_wrong_name_and_ends_at_a_given_number(seed: int) -> None:
     chain = draw_chain(random.Random(seed), 3, 4)
     text = write_slipped_trace(chain, random.Random(seed), value_rate=0.0, plan_rate=0.5)
-    plan = text.splitlines()[0].split("<")
+    plan = text.splitlines()[0].partition("=")[0].split("<")
     known = {step.name: step for step in chain.shown}
     assert plan[0] == chain.path[-1].name and not known[plan[-1]].parent and len(set(plan)) == len(plan)
     before = known[plan[-1]].value

@@ -1,4 +1,4 @@
-"""The loop on a random tiny policy: what it writes, that it resumes to the same bytes, that guidance reaches the rows."""
+"""The loop on a tiny random policy: what it writes, that it resumes to the same bytes, that guidance reaches rows."""
 
 import hashlib
 import json

@@ -1,15 +1,14 @@
 """A built-in family: chained assignments, shuffled, among distractors.
 
-    Modulo 1000: f=d+90, k=512, g=k-7, d=k+4. f?
+    Modulo 1000: f=d+90, k=512, g=a-7, d=k+4, a=730. f?
 
-    f<d<k
+    f<d<k=512
     d=k+4=512+4=516
     f=d+90=516+90=606
     #### 606
 
 The expert's trace first finds the way back from the asked variable to a given number, then walks it forward, one sum a
-line, the operand by name and by value. So two skills can be told apart: the *plan* (which assignments, in what order;
-distractors lead astray) and the *execution* (the sums). Steps, distractors and modulus set the difficulty. Every
+line, the operand by name and by value; each variable is used once, so distractors are chains of their own. So two skills can be told apart: the *plan* (which assignments, in what order) and the *execution* (the sums). Steps, distractors and modulus set the difficulty. Every
 computed value is at least a tenth of the modulus and never equals a number of the question, so a mask that keeps the
 question's numbers hides exactly the computed ones; no two assignments do the same (`+90` stands once), so a wrong plan
 is hardly ever right by coincidence, and a blind guess is right about once in `modulus`.
@@ -89,7 +88,7 @@ def apply(operation: str, left: int, right: int, modulus: int) -> int:
 
 def write_trace(path: tuple[Assignment, ...] | list[Assignment]) -> str:
     """The expert's trace for a path whose first assignment is the given number: plan, one line a sum, answer."""
-    plan = "<".join(step.name for step in reversed(path))
+    plan = "<".join(step.name for step in reversed(path)) + f"={path[0].value}"
     lines = [
         f"{step}={before.value}{step.operation}{step.number}={step.value}" for before, step in itertools.pairwise(path)
     ]
@@ -122,7 +121,7 @@ def write_slipped_trace(
         slips = lines_seen == 0 and others and rng.random() < plan_rate
         plan.append(rng.choice(others) if slips else parent)
     value = known[plan[-1]].value
-    lines = ["<".join(plan)]
+    lines = ["<".join(plan) + f"={value}"]
     for name in reversed(plan[:-1]):
         step = known[name]
         result = apply(step.operation, value, step.number, chain.modulus)
@@ -184,14 +183,19 @@ def _try_chain(rng: random.Random, steps: int, distractors: int, modulus: int, o
 
     path: list[Assignment] = []
     extra: list[Assignment] = []
+    ends: list[Assignment] = []  # distractors that nothing goes on from yet
     for index, name in enumerate(names):
         if index <= steps:
-            parent, place = (path[-1] if path else None), path
+            parent = path[-1] if path else None
         else:
-            parent, place = (None if rng.random() < 0.3 else rng.choice(path[:-1] + extra)), extra
+            parent = rng.choice(ends) if ends and rng.random() < 0.6 else None
         if (assignment := fresh(parent, name)) is None:
             return None
-        place.append(assignment)
+        if index <= steps:
+            path.append(assignment)
+        else:
+            extra.append(assignment)
+            ends = [end for end in ends if end is not parent] + [assignment]
     shown = [*path, *extra]
     rng.shuffle(shown)
     return Chain(modulus, tuple(path), tuple(extra), tuple(shown))

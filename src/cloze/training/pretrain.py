@@ -218,11 +218,10 @@ def pretrain(settings: PretrainSettings, folder: Path, report: Callable[[str, in
     """
     tokenizer = build_tokenizer(settings.vocabulary)
     model = build_model(settings, tokenizer)
-    rng = random.Random(f"lessons/{settings.seed}")
     done = 0
     for stage in settings.stages:
         optimizer = torch.optim.AdamW(model.parameters(), lr=stage.lr, betas=(0.9, 0.98), weight_decay=0.05)
-        lessons = batches(rng, tokenizer, settings, stage)
+        lessons = batches(random.Random(f"lessons/{settings.seed}/{stage.name}"), tokenizer, settings, stage)
         for step in range(stage.steps):
             cooling = (stage.steps - step) / max(1, stage.steps // 3) if stage.cools else 1.0
             for group in optimizer.param_groups:
