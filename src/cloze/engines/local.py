@@ -161,7 +161,7 @@ class LocalEngine:
         tied = set(getattr(self.model, "_tied_weights_keys", None) or ())
         if unexpected or set(missing) - tied:
             raise ValueError(f"the checkpoint does not fit the model: {sorted(set(missing) - tied) + list(unexpected)}")
-        tensors = load_file(folder / "optimizer.safetensors")
+        tensors = load_file(folder / "optimizer.safetensors", device=str(self.model.device))
         for name, parameter in zip(self.names, self._parameters(), strict=True):
             state = {key[len(name) + 1 :]: value for key, value in tensors.items() if key.rsplit("/", 1)[0] == name}
             if state:

@@ -60,17 +60,23 @@ class LeanDecoder(NamedTuple):
         cos, sin = (part.squeeze(0)[:, None] for part in self.rotary(x[None], positions_N[None]))
         for at, layer in enumerate(self.layers):
             normed = rms_norm(x, layer.first_norm, self.eps)
-            q, k, v = project(normed, layer.qkv)
-            if layer.qkv_bias:
-                q, k, v = (part + bias for part, bias in zip((q, k, v), layer.qkv_bias, strict=True))
-            if layer.head_norms:
-                q = rms_norm(q.view(-1, self.head_dim), layer.head_norms[0], self.eps)
-                k = rms_norm(k.view(-1, self.head_dim), layer.head_norms[1], self.eps)
-            q, k, v = (part.view(len(x), -1, self.head_dim) for part in (q, k, v))
-            mixed = attend(at, rotate(q, cos, sin), rotate(k, cos, sin), v)
+            mixed = attend(at, *self._heads(layer, normed, cos, sin))
             x = torch.addmm(x, mixed.reshape(len(x), -1), layer.out.t())
             x = gated_mlp(x, rms_norm(x, layer.second_norm, self.eps), layer.gate, layer.up, layer.down)
         return rms_norm(x, self.final_norm, self.eps)
+
+    def _heads(self, layer: Layer, x: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values as `Attend` takes them."""
+        *turned, v = project(x, layer.qkv)
+        if layer.qkv_bias:
+            *turned, v = (part + bias for part, bias in zip((*turned, v), layer.qkv_bias, strict=True))
+        if layer.head_norms:
+            turned = [
+                rms_norm(part.view(-1, self.head_dim), norm, self.eps)
+                for part, norm in zip(turned, layer.head_norms, strict=True)
+            ]
+        q, k = (rotate(part.view(len(x), -1, self.head_dim), cos, sin) for part in turned)
+        return q, k, v.view(len(x), -1, self.head_dim)
 
     def for_few_rows(self) -> LeanDecoder:
         """The same decoder with its weights stored the other way round where that makes small products faster.
@@ -137,7 +143,7 @@ class _Unlike(Exception):
 def _is_plain(config: Any, training: bool) -> bool:
     rope = getattr(config, "rope_parameters", None) or {}
     kinds = getattr(config, "layer_types", None)
-    windowed = "sliding_attention" in kinds if kinds else getattr(config, "sliding_window", None) is not None
+    windowed = set(kinds) != {"full_attention"} if kinds else getattr(config, "sliding_window", None) is not None
     dropped = training and getattr(config, "attention_dropout", 0.0) > 0.0
     return rope.get("rope_type", "default") in ROPE_TYPES and not windowed and not dropped
 

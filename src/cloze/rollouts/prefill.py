@@ -1,9 +1,9 @@
-"""Run each different prompt through the model once, however many rollouts share it.
+"""The path for any model: each different prompt through its own `forward` once, however many rollouts share it.
 
 A group of G rollouts has one prompt (two when only some are guided), so computing the prompt once and expanding its
 keys and values to the rows saves most of the prompt's cost, in sampling and, because the expansion is differentiable,
 in training too. Prompts are padded on the left, so that every row goes on from the same column; position ids skip the
-padding, so a row's log-probs do not depend on its neighbours.
+padding, so a row's log-probs do not depend on its neighbours. Models that `decoder` knows take `packed` instead.
 """
 
 from __future__ import annotations
