@@ -8,10 +8,12 @@
     #### 606
 
 The expert's trace first finds the way back from the asked variable to a given number, then walks it forward, one sum a
-line, the operand by name and by value; each variable is used once, so distractors are chains of their own. So two skills can be told apart: the *plan* (which assignments, in what order) and the *execution* (the sums). Steps, distractors and modulus set the difficulty. Every
-computed value is at least a tenth of the modulus and never equals a number of the question, so a mask that keeps the
-question's numbers hides exactly the computed ones; no two assignments do the same (`+90` stands once), so a wrong plan
-is hardly ever right by coincidence, and a blind guess is right about once in `modulus`.
+line, the operand by name and by value. Each variable is used once, so distractors are chains of their own. Two skills
+can be told apart: the *plan* (which assignments, in what order) and the *execution* (the sums). Steps, distractors and
+modulus set the difficulty. Every computed value is at least a tenth of the modulus and never equals a number of the
+question, so a mask that keeps the question's numbers hides exactly the computed ones; no two assignments do the same
+(`+90` stands once), so a wrong plan is hardly ever right by coincidence, and a blind guess is right about once in
+`modulus`.
 
 Splits are disjoint by construction: a problem belongs to the split that the hash of its question names, whatever the
 seed or the size asked for. Text in, text out: nothing further on knows of this family.
@@ -109,7 +111,8 @@ def write_slipped_trace(
     Args:
         chain: the problem.
         rng: draws the slips.
-        value_rate: chance that a sum has one wrong digit; later lines go on from the wrong value.
+        value_rate: chance that a sum is off by one in the digit it changes (as if `+40` were `+50`); later lines go on
+            from the wrong value. Above one half the likeliest answer is a wrong one.
         plan_rate: chance, at each hop of the plan, that the policy goes on from a wrong name.
         lines_seen: so many first lines stand in a hint and are copied without a slip in the plan.
         values_seen: the hint shows their values too.
@@ -124,12 +127,10 @@ def write_slipped_trace(
     lines = ["<".join(plan) + f"={value}"]
     for name in reversed(plan[:-1]):
         step = known[name]
-        result = apply(step.operation, value, step.number, chain.modulus)
+        number = step.number
         if not (values_seen and len(lines) < lines_seen) and rng.random() < value_rate:
-            digits = list(str(result))
-            at = rng.randrange(len(digits))
-            digits[at] = rng.choice([digit for digit in string.digits if digit != digits[at]])
-            result = int("".join(digits))
+            number += 10 ** (len(str(number)) - 1)
+        result = apply(step.operation, value, number, chain.modulus)
         lines.append(f"{step}={value}{step.operation}{step.number}={result}")
         value = result
     return "\n".join([*lines, f"#### {value}"])

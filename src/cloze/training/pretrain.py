@@ -47,7 +47,8 @@ class Stage:
         step_weights: how often problems of 1, 2, ... steps are drawn.
         kinds: how often each kind of prompt is drawn.
         plans: traces begin with their plan; otherwise they hold only the sums.
-        value_slip, plan_slip: rates of slips in what the policy is taught to write.
+        value_slip, plan_slip: rates of slips in what the policy is taught to write by itself.
+        copied_slip: rate of slips in full traces that are shown and repeated, so that copying is told from computing.
     """
 
     name: str
@@ -59,13 +60,14 @@ class Stage:
     cools: bool = False
     value_slip: float = 0.0
     plan_slip: float = 0.0
+    copied_slip: float = 0.0
 
 
 STAGES = (
-    Stage("sums", 2500, 2e-3, (0.6, 0.4), ALL_KINDS, plans=False),
-    Stage("plans", 3500, 1.5e-3, (0.4, 0.4, 0.2), {"plain": 1.0}),
-    Stage("hints", 3000, 1.5e-3, (0.15, 0.2, 0.25, 0.25, 0.15), ALL_KINDS, cools=True),
-    Stage("slips", 300, 3e-4, (0.15, 0.2, 0.25, 0.25, 0.15), ALL_KINDS, value_slip=0.35, plan_slip=0.3),
+    Stage("sums", 3000, 2e-3, (0.6, 0.4), ALL_KINDS, plans=False),
+    Stage("plans", 2500, 1.5e-3, (0.4, 0.4, 0.2), {"plain": 1.0}),
+    Stage("hints", 2500, 1.5e-3, (0.25, 0.3, 0.3, 0.15), ALL_KINDS, cools=True, copied_slip=0.5),
+    Stage("slips", 300, 3e-4, (0.2, 0.3, 0.3, 0.2), ALL_KINDS, value_slip=0.7, copied_slip=0.5),
 )
 
 
@@ -151,6 +153,8 @@ def draw_lesson(rng: random.Random, tokenizer: Any, settings: PretrainSettings, 
     trace = chain.trace if stage.plans else chain.trace.partition("\n")[2]
     kind = rng.choices(list(stage.kinds), list(stage.kinds.values()))[0]
     masked = kind in ("masked", "masked_cut", "part_masked")
+    if kind == "full" and stage.copied_slip:
+        trace = write_slipped_trace(chain, rng, value_rate=stage.copied_slip, plan_rate=0.0)
     shown = ""
     if kind != "plain":
         share = rng.random() if kind == "part_masked" else 1.0
@@ -160,7 +164,7 @@ def draw_lesson(rng: random.Random, tokenizer: Any, settings: PretrainSettings, 
         shown = cut_prefix(text, tokenizer, ratio=ratio).text
     placement = "assistant_turn" if rng.random() < 0.15 else "user_turn"
     prompt = build_prompt(problem, tokenizer, hint=shown, masked=masked, placement=placement)
-    if stage.value_slip or stage.plan_slip:
+    if kind != "full" and (stage.value_slip or stage.plan_slip):
         lines = shown.count("\n") + bool(shown and not shown.endswith("\n"))
         rates = {"value_rate": stage.value_slip, "plan_rate": stage.plan_slip}
         trace = write_slipped_trace(chain, rng, **rates, lines_seen=lines, values_seen=not masked)
