@@ -17,6 +17,7 @@ from cloze.problems.arithmetic import (
     draw_chain,
     generate,
     split_of,
+    write_forged_trace,
     write_slipped_trace,
 )
 
@@ -191,6 +192,19 @@ def test_a_value_slip_is_off_by_one_and_later_lines_go_on_from_it(chain: Chain, 
         assert int(result) == apply(step.operation, before, slipped, chain.modulus)
         before = int(result)
     assert text.endswith(f"#### {before}")
+
+
+@few
+@given(chains, st.integers(0, 100))
+def test_a_forged_trace_keeps_the_plan_and_carries_its_results(chain: Chain, seed: int) -> None:
+    plan, *lines, last = write_forged_trace(chain, random.Random(seed)).splitlines()
+    assert plan == chain.trace.splitlines()[0]
+    results = [line.rpartition("=")[2] for line in lines]
+    assert [line.split("=")[2].split(step.operation)[0] for line, step in zip(lines, chain.path[1:], strict=True)] == [
+        str(chain.path[0].value),
+        *results[:-1],
+    ]
+    assert last == f"#### {results[-1]}"
 
 
 @few

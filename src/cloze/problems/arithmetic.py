@@ -25,7 +25,7 @@ import hashlib
 import itertools
 import random
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cloze.errors import InputError
 from cloze.problems.record import Problem
@@ -134,6 +134,14 @@ def write_slipped_trace(
         lines.append(f"{step}={value}{step.operation}{step.number}={result}")
         value = result
     return "\n".join([*lines, f"#### {value}"])
+
+
+def write_forged_trace(chain: Chain, rng: random.Random) -> str:
+    """The trace with a random result in every sum, carried forward: only a policy that copies would write it."""
+    forged = [chain.path[0]]
+    for step in chain.path[1:]:
+        forged.append(replace(step, value=rng.randrange(chain.modulus // 10, chain.modulus)))
+    return write_trace(forged)
 
 
 def _ancestors(name: str, known: dict[str, Assignment]) -> set[str]:

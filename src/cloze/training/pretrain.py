@@ -25,7 +25,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from cloze.guidance.placement import INTRO, INTRO_MASKED, TAIL, build_prompt
 from cloze.guidance.prefix import cut_prefix
 from cloze.masking import mask_math
-from cloze.problems.arithmetic import Chain, draw_chain, split_of, write_slipped_trace
+from cloze.problems.arithmetic import Chain, draw_chain, split_of, write_forged_trace, write_slipped_trace
 
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
@@ -36,6 +36,7 @@ PIECES = r"####|, |\. |\[N| ?\p{L}{2,}|[\s\S]"
 
 
 ALL_KINDS = {"plain": 0.35, "full": 0.12, "masked": 0.2, "masked_cut": 0.16, "full_cut": 0.1, "part_masked": 0.07}
+HINT_KINDS = {"plain": 0.3, "full": 0.25, "masked": 0.2, "masked_cut": 0.12, "full_cut": 0.08, "part_masked": 0.05}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Stage:
         kinds: how often each kind of prompt is drawn.
         plans: traces begin with their plan; otherwise they hold only the sums.
         value_slip, plan_slip: rates of slips in what the policy is taught to write by itself.
-        copied_slip: rate of slips in full traces that are shown and repeated, so that copying is told from computing.
+        forged: share of the full traces shown whose results are random, and repeated, so that copying is learnt.
     """
 
     name: str
@@ -60,14 +61,14 @@ class Stage:
     cools: bool = False
     value_slip: float = 0.0
     plan_slip: float = 0.0
-    copied_slip: float = 0.0
+    forged: float = 0.0
 
 
 STAGES = (
     Stage("sums", 3000, 2e-3, (0.6, 0.4), ALL_KINDS, plans=False),
-    Stage("plans", 2500, 1.5e-3, (0.4, 0.4, 0.2), {"plain": 1.0}),
-    Stage("hints", 2500, 1.5e-3, (0.25, 0.3, 0.3, 0.15), ALL_KINDS, cools=True, copied_slip=0.5),
-    Stage("slips", 300, 3e-4, (0.2, 0.3, 0.3, 0.2), ALL_KINDS, value_slip=0.7, copied_slip=0.5),
+    Stage("plans", 2000, 1.5e-3, (0.4, 0.4, 0.2), {"plain": 1.0}),
+    Stage("hints", 2500, 1.5e-3, (0.25, 0.3, 0.3, 0.15), HINT_KINDS, cools=True, forged=0.8),
+    Stage("slips", 300, 3e-4, (0.2, 0.3, 0.3, 0.2), HINT_KINDS, value_slip=0.7, forged=0.8),
 )
 
 
@@ -153,8 +154,8 @@ def draw_lesson(rng: random.Random, tokenizer: Any, settings: PretrainSettings, 
     trace = chain.trace if stage.plans else chain.trace.partition("\n")[2]
     kind = rng.choices(list(stage.kinds), list(stage.kinds.values()))[0]
     masked = kind in ("masked", "masked_cut", "part_masked")
-    if kind == "full" and stage.copied_slip:
-        trace = write_slipped_trace(chain, rng, value_rate=stage.copied_slip, plan_rate=0.0)
+    if kind == "full" and rng.random() < stage.forged:
+        trace = write_forged_trace(chain, rng)
     shown = ""
     if kind != "plain":
         share = rng.random() if kind == "part_masked" else 1.0
