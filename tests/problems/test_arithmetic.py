@@ -174,7 +174,7 @@ def test_hinted_lines_do_not_slip(chain: Chain, seed: int) -> None:
         write_slipped_trace(chain, random.Random(seed), value_rate=1.0, plan_rate=1.0, lines_seen=lines) == chain.trace
     )
     text = write_slipped_trace(
-        chain, random.Random(seed), value_rate=1.0, plan_rate=1.0, lines_seen=lines, values_seen=False
+        chain, random.Random(seed), value_rate=0.0, plan_rate=1.0, lines_seen=lines, seen_rate=1.0
     )
     assert text.splitlines()[0] == chain.trace.splitlines()[0]
     assert text.splitlines()[1] != chain.trace.splitlines()[1]
@@ -188,8 +188,8 @@ def test_a_value_slip_is_off_by_one_and_later_lines_go_on_from_it(chain: Chain, 
     for line, step in zip(text.splitlines()[1:], chain.path[1:], strict=False):
         head, _, result = line.rpartition("=")
         assert head == f"{step}={before}{step.operation}{step.number}"
-        slipped = step.number + 10 ** (len(str(step.number)) - 1)
-        assert int(result) == apply(step.operation, before, slipped, chain.modulus)
+        right = apply(step.operation, before, step.number, chain.modulus)
+        assert int(result) == (right + 10 ** (len(str(step.number)) - 1)) % chain.modulus
         before = int(result)
     assert text.endswith(f"#### {before}")
 

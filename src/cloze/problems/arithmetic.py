@@ -102,20 +102,20 @@ def write_slipped_trace(
     rng: random.Random,
     *,
     value_rate: float,
-    plan_rate: float,
+    plan_rate: float = 0.0,
     lines_seen: int = 0,
-    values_seen: bool = True,
+    seen_rate: float = 0.0,
 ) -> str:
     """The trace as a careless solver would write it, to make a policy uncertain on purpose.
 
     Args:
         chain: the problem.
         rng: draws the slips.
-        value_rate: chance that a sum is off by one in the digit it changes (as if `+40` were `+50`); later lines go on
-            from the wrong value. Above one half the likeliest answer is a wrong one.
+        value_rate: chance that a sum is too large by one in the digit it changes (`512+40=562`); later lines go on
+            from the wrong value, and no two slips cancel. Above one half the likeliest answer is a wrong one.
         plan_rate: chance, at each hop of the plan, that the policy goes on from a wrong name.
-        lines_seen: so many first lines stand in a hint and are copied without a slip in the plan.
-        values_seen: the hint shows their values too.
+        lines_seen: so many first lines stand in a hint, so that there is no slip in the plan, and
+        seen_rate: takes the place of `value_rate` in these lines (0 when the hint shows their values).
     """
     known = {assignment.name: assignment for assignment in chain.shown}
     plan = [chain.path[-1].name]
@@ -127,10 +127,9 @@ def write_slipped_trace(
     lines = ["<".join(plan) + f"={value}"]
     for name in reversed(plan[:-1]):
         step = known[name]
-        number = step.number
-        if not (values_seen and len(lines) < lines_seen) and rng.random() < value_rate:
-            number += 10 ** (len(str(number)) - 1)
-        result = apply(step.operation, value, number, chain.modulus)
+        result = apply(step.operation, value, step.number, chain.modulus)
+        if rng.random() < (seen_rate if len(lines) < lines_seen else value_rate):
+            result = (result + 10 ** (len(str(step.number)) - 1)) % chain.modulus
         lines.append(f"{step}={value}{step.operation}{step.number}={result}")
         value = result
     return "\n".join([*lines, f"#### {value}"])

@@ -48,7 +48,8 @@ class Stage:
         step_weights: how often problems of 1, 2, ... steps are drawn.
         kinds: how often each kind of prompt is drawn.
         plans: traces begin with their plan; otherwise they hold only the sums.
-        value_slip, plan_slip: rates of slips in what the policy is taught to write by itself.
+        value_slip: rate of slips in the sums that the policy is taught to write by itself.
+        seen_slip: the same where the masked line is in view: with an example before it, it is more careful.
         forged: share of the full traces shown whose results are random, and repeated, so that copying is learnt.
     """
 
@@ -60,7 +61,7 @@ class Stage:
     plans: bool = True
     cools: bool = False
     value_slip: float = 0.0
-    plan_slip: float = 0.0
+    seen_slip: float = 0.0
     forged: float = 0.0
 
 
@@ -68,7 +69,7 @@ STAGES = (
     Stage("sums", 3000, 2e-3, (0.6, 0.4), ALL_KINDS, plans=False),
     Stage("plans", 2000, 1.5e-3, (0.4, 0.4, 0.2), {"plain": 1.0}),
     Stage("hints", 2500, 1.5e-3, (0.25, 0.3, 0.3, 0.15), HINT_KINDS, cools=True, forged=0.8),
-    Stage("slips", 300, 3e-4, (0.2, 0.3, 0.3, 0.2), HINT_KINDS, value_slip=0.7, forged=0.8),
+    Stage("slips", 300, 3e-4, (0.2, 0.3, 0.3, 0.2), HINT_KINDS, value_slip=0.8, seen_slip=0.5, forged=0.8),
 )
 
 
@@ -154,7 +155,7 @@ def draw_lesson(rng: random.Random, tokenizer: Any, settings: PretrainSettings, 
     trace = chain.trace if stage.plans else chain.trace.partition("\n")[2]
     kind = rng.choices(list(stage.kinds), list(stage.kinds.values()))[0]
     masked = kind in ("masked", "masked_cut", "part_masked")
-    if kind == "full" and rng.random() < stage.forged:
+    if kind == "full" and stage.forged and rng.random() < stage.forged:
         trace = write_forged_trace(chain, rng)
     shown = ""
     if kind != "plain":
@@ -165,10 +166,10 @@ def draw_lesson(rng: random.Random, tokenizer: Any, settings: PretrainSettings, 
         shown = cut_prefix(text, tokenizer, ratio=ratio).text
     placement = "assistant_turn" if rng.random() < 0.15 else "user_turn"
     prompt = build_prompt(problem, tokenizer, hint=shown, masked=masked, placement=placement)
-    if kind != "full" and (stage.value_slip or stage.plan_slip):
+    if kind != "full" and stage.value_slip:
         lines = shown.count("\n") + bool(shown and not shown.endswith("\n"))
-        rates = {"value_rate": stage.value_slip, "plan_rate": stage.plan_slip}
-        trace = write_slipped_trace(chain, rng, **rates, lines_seen=lines, values_seen=not masked)
+        seen = stage.seen_slip if masked else 0.0
+        trace = write_slipped_trace(chain, rng, value_rate=stage.value_slip, lines_seen=lines, seen_rate=seen)
     ids = tokenizer(trace, add_special_tokens=False)["input_ids"]
     question = build_prompt(problem, tokenizer)
     return Lesson(kind, prompt.token_ids, (*ids, tokenizer.eos_token_id), len(question.token_ids) - 2)
