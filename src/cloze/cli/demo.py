@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 CONFIG = Path(__file__).with_name("demo.toml")
 METHODS = ("grpo", "full_trace", "smepo")
-TARGET = 0.2
-SECONDS_A_STEP = 1.2
-EVALUATION_SECONDS = 3.0
+TARGET = 0.1
+SECONDS_A_STEP = 0.8
+EVALUATION_SECONDS = 7.0
 
 
 def demo(

@@ -69,7 +69,7 @@ STAGES = (
     Stage("sums", 3000, 2e-3, (0.6, 0.4), ALL_KINDS, plans=False),
     Stage("plans", 2000, 1.5e-3, (0.4, 0.4, 0.2), {"plain": 1.0}),
     Stage("hints", 2500, 1.5e-3, (0.25, 0.3, 0.3, 0.15), HINT_KINDS, cools=True, forged=0.8),
-    Stage("slips", 300, 3e-4, (0.2, 0.3, 0.3, 0.2), HINT_KINDS, value_slip=0.8, seen_slip=0.5, forged=0.8),
+    Stage("slips", 600, 5e-4, (0.2, 0.3, 0.3, 0.2), HINT_KINDS, value_slip=0.87, seen_slip=0.4, forged=0.8),
 )
 
 
