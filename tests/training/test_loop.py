@@ -117,18 +117,36 @@ def test_an_incomplete_checkpoint_is_skipped_with_a_line(policy, tmp_path):
     assert len(notes) == 2 and all("incomplete" in line for line in notes)
 
 
-def test_interrupt_saves_the_finished_steps(policy, tmp_path, monkeypatch):
-    real = loop.train_step
-
-    def interrupted(setup, folder, step):
-        if step == 2:
-            raise KeyboardInterrupt
-        return real(setup, folder, step)
-
-    monkeypatch.setattr(loop, "train_step", interrupted)
+def test_a_run_asked_to_stop_finishes_its_step_saves_and_resumes_to_the_same_bytes(policy, tmp_path):
+    train(configure(policy, tmp_path / "whole", checkpoint__every=0))
+    seen = []
+    config = configure(policy, tmp_path / "part", checkpoint__every=0)
     with pytest.raises(KeyboardInterrupt):
-        train(configure(policy, tmp_path / "run", checkpoint__every=0))
-    assert RunFolder(tmp_path / "run").last_checkpoint()[0] == 2
+        train(config, on_step=seen.append, should_stop=lambda: seen[-1]["step"] == 2)
+    assert RunFolder(tmp_path / "part").last_checkpoint()[0] == 2
+    train(config, resume=True)
+    assert sums(tmp_path / "part") == sums(tmp_path / "whole")
+
+
+def test_an_interrupt_in_the_middle_of_an_update_saves_nothing_half_done(policy, tmp_path, monkeypatch):
+    from cloze.engines.local import LocalEngine
+
+    real, calls = LocalEngine.optim_step, []
+
+    def interrupted(self, lr):
+        calls.append(lr)
+        norm = real(self, lr)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return norm
+
+    train(configure(policy, tmp_path / "whole"))
+    monkeypatch.setattr(LocalEngine, "optim_step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train(configure(policy, tmp_path / "part"))
+    monkeypatch.setattr(LocalEngine, "optim_step", real)
+    train(configure(policy, tmp_path / "part"), resume=True)
+    assert sums(tmp_path / "part") == sums(tmp_path / "whole")
 
 
 def test_a_second_run_in_the_same_folder_is_refused(policy, tmp_path):

@@ -21,7 +21,10 @@ def test_the_base_is_small_and_names_the_settings_that_made_it():
     assert 100_000 <= sum(p.numel() for p in model.parameters()) <= 500_000
     assert sum(path.stat().st_size for path in TINY.iterdir()) < 2_000_000
     assert json.loads((TINY / "pretrain.json").read_text()) == json.loads(json.dumps(asdict(PretrainSettings())))
-    assert tokenizer.decode(tokenizer("any text: \u00e9\u4e2d\U0001f600")["input_ids"]) == "any text: \u00e9\u4e2d\U0001f600"
+    assert (
+        tokenizer.decode(tokenizer("any text: \u00e9\u4e2d\U0001f600")["input_ids"])
+        == "any text: \u00e9\u4e2d\U0001f600"
+    )
 
 
 def test_the_base_copies_a_full_trace_and_is_rarely_right_by_itself():

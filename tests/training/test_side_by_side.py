@@ -51,7 +51,9 @@ def test_outcome_and_time_to_target_by_hand(tmp_path):
 def test_table_and_plot_are_made(tmp_path):
     from rich.console import Console
 
-    results = {name: write_run(tmp_path / name, {0: 0.0, 10: value}) for name, value in (("grpo", 0.02), ("smepo", 0.2))}
+    results = {
+        name: write_run(tmp_path / name, {0: 0.0, 10: value}) for name, value in (("grpo", 0.02), ("smepo", 0.2))
+    }
     console = Console(width=200, record=True, file=open("/dev/null", "w"))
     console.print(final_table(results, 0.1, 10))
     text = console.export_text()

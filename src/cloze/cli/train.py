@@ -69,10 +69,16 @@ def resume(run: Annotated[Path, typer.Argument(help="Run folder.")]) -> None:
 def _run(config: Any, *, resume: bool) -> None:
     from cloze.training.loop import train as run_training
 
-    def stop(signum: int, frame: Any) -> None:
-        raise KeyboardInterrupt
+    asked: list[int] = []
 
-    signal.signal(signal.SIGTERM, stop)
+    def stop(signum: int, frame: Any) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(signum)
+        note("finishing this step; once more stops at once")
+
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, stop)
     with progress(config.method, config.optim.steps, "steps") as advance:
 
         def on_step(metrics: dict[str, Any]) -> None:
@@ -82,8 +88,8 @@ def _run(config: Any, *, resume: bool) -> None:
             advance(1 if metrics["step"] else 0, text)
 
         try:
-            run_training(config, resume=resume, note=note, on_step=on_step)
+            run_training(config, resume=resume, note=note, on_step=on_step, should_stop=lambda: bool(asked))
         except KeyboardInterrupt:
-            note(f"stopped and saved; go on with: cloze resume {config.run.out}")
+            note(f"stopped; go on with: cloze resume {config.run.out}")
             raise typer.Exit(130) from None
     note(f"run folder: {config.run.out}")

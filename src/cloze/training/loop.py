@@ -108,6 +108,7 @@ def train(
     resume: bool = False,
     note: Report = lambda line: None,
     on_step: Callable[[Metrics], None] = lambda metrics: None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> RunFolder:
     """Run the whole training and return its folder.
 
@@ -115,11 +116,13 @@ def train(
         config: with `run.out` set.
         resume: go on from the newest complete checkpoint of that folder.
         note: gets a line worth telling the user; `on_step` the metrics of each step.
+        should_stop: asked after each step; when true the step is saved and KeyboardInterrupt raised.
 
     Raises:
         InputError: unusable input.
         FloatingPointError: a loss or gradient that is not finite; the last checkpoint stands.
-        KeyboardInterrupt: after the step's checkpoint is written, when the user pressed Ctrl-C.
+        KeyboardInterrupt: `should_stop` said so, and the step is saved. Raised in the middle of a step it saves nothing,
+            since the weights may be half way; the last checkpoint stands.
     """
     folder = RunFolder(Path(config.run.out))
     setup = prepare(config, note)
@@ -140,23 +143,19 @@ def train(
         folder.log(metrics)
         on_step(metrics)
 
-    done = first
-    try:
-        for step in range(first, config.optim.steps):
-            metrics = train_step(setup, folder, step)
-            if config.eval.every and ((step + 1) % config.eval.every == 0 or step + 1 == config.optim.steps):
-                metrics |= evaluate(setup, step + 1)
-            folder.log(metrics)
-            on_step(metrics)
-            _warn_without_signal(metrics, note)
-            done = step + 1
-            if config.checkpoint.every and done % config.checkpoint.every == 0 and done < config.optim.steps:
-                folder.save_checkpoint(done, setup.engine, {}, config.checkpoint.keep)
-    except KeyboardInterrupt:
-        if done > first:
-            folder.rewind(done)
+    for step in range(first, config.optim.steps):
+        metrics = train_step(setup, folder, step)
+        done = step + 1
+        if config.eval.every and (done % config.eval.every == 0 or done == config.optim.steps):
+            metrics |= evaluate(setup, done)
+        folder.log(metrics)
+        on_step(metrics)
+        _warn_without_signal(metrics, note)
+        due = config.checkpoint.every and done % config.checkpoint.every == 0
+        if done < config.optim.steps and (due or should_stop()):
             folder.save_checkpoint(done, setup.engine, {}, config.checkpoint.keep)
-        raise
+            if should_stop():
+                raise KeyboardInterrupt
     folder.save_checkpoint(config.optim.steps, setup.engine, {}, config.checkpoint.keep)
     folder.finish()
     return folder
