@@ -61,22 +61,27 @@ def main() -> int:
     for job in failed:
         print(f"failed: {job.name}, see {job.folder}.log", file=sys.stderr)
     outcomes = {
-        method: [outcome(jobs[method, s].folder) for s in range(options.seeds) if jobs[method, s] not in failed]
+        method: {s: outcome(jobs[method, s].folder) for s in range(options.seeds) if jobs[method, s] not in failed}
         for method in methods
     }
+    outcomes = {method: results for method, results in outcomes.items() if results}
     _write_csv(options.out / "guidance.csv", outcomes, options.target)
-    plot_curves(outcomes, options.out / "guidance.png", f"Unguided accuracy, mean and range of {options.seeds} seeds")
+    plot_curves(
+        {m: list(r.values()) for m, r in outcomes.items()},
+        options.out / "guidance.png",
+        f"Unguided accuracy, mean and range of {options.seeds} seeds",
+    )
     Console(width=170).print(_table(outcomes, options.target, steps))
     return 1 if failed else 0
 
 
-def _table(outcomes: dict[str, list[Outcome]], target: float, steps: int) -> object:
-    base = outcomes.get("grpo")
+def _table(outcomes: dict[str, dict[int, Outcome]], target: float, steps: int) -> object:
+    base = outcomes.get("grpo", {})
     rows = []
-    for method, results in outcomes.items():
-        paired = "-"
-        if base and method != "grpo" and len(base) == len(results):
-            paired = _interval([100 * (a.accuracy - b.accuracy) for a, b in zip(results, base, strict=True)], sign=True)
+    for method, by_seed in outcomes.items():
+        common = [seed for seed in by_seed if seed in base and method != "grpo"]
+        paired = _interval([100 * (by_seed[s].accuracy - base[s].accuracy) for s in common], sign=True)
+        results = list(by_seed.values())
         reached = [result.reaches(target) for result in results]
         times = [found for found in reached if found]
         rows.append(
@@ -116,7 +121,7 @@ def _interval(values: list[float], sign: bool = False) -> str:
     return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]" if sign else f"{mean:.1f} [{low:.1f}, {high:.1f}]"
 
 
-def _write_csv(path: Path, outcomes: dict[str, list[Outcome]], target: float) -> None:
+def _write_csv(path: Path, outcomes: dict[str, dict[int, Outcome]], target: float) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -125,7 +130,7 @@ def _write_csv(path: Path, outcomes: dict[str, list[Outcome]], target: float) ->
             + ["full_trace_follow_rate", "steps_to_target", "seconds_to_target", "training_seconds"]
         )
         for method, results in outcomes.items():
-            for seed, r in enumerate(results):
+            for seed, r in results.items():
                 reached = r.reaches(target) or ("", "")
                 writer.writerow(
                     [method, seed, r.guided_reward, r.base_accuracy, r.accuracy, r.low, r.high, r.follow_rate]

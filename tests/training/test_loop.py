@@ -38,7 +38,7 @@ def configure(policy, out, method="smepo", steps=3, **sets):
         "method": method,
         "run.out": str(out),
     }
-    return load_config(None, [f"{key.replace('__', '.')}={json.dumps(value)}" for key, value in sets.items()], base)
+    return load_config(None, [], {**base, **{key.replace("__", "."): value for key, value in sets.items()}})
 
 
 def sums(folder):
@@ -183,19 +183,25 @@ def test_who_is_guided_and_under_which_prompt_the_update_is(policy, tmp_path, to
         assert row["leaked"] == (method == "full_trace")
 
 
-def test_gate_guides_only_groups_that_fail(policy, tmp_path):
-    train(configure(policy, tmp_path / "run", "smepo_gated", steps=3))
-    own = {False: 0, True: 0}
-    for step in (1, 2, 3):
+def test_gate_guides_only_groups_that_fail_and_keeps_the_first_draw_in_the_log(policy, tmp_path, tokenizer):
+    folder = train(configure(policy, tmp_path / "run", "smepo_gated", steps=6))
+    outcomes = {True: 0, False: 0}
+    for step in range(1, 7):
         groups = {}
         for row in rows_of(tmp_path, step=step):
             groups.setdefault(row["group"], []).append(row)
         for rows in groups.values():
-            assert len(rows) == 4 and len({row["guided"] for row in rows}) == 1
-            own[rows[0]["guided"]] += 1
-            if not rows[0]["guided"]:
-                assert any(row["reward"] for row in rows)
-    assert own[False] > 0
+            first = [row for row in rows if not row["guided"]]
+            again = [row for row in rows if row["guided"]]
+            fails = not any(row["reward"] for row in first)
+            outcomes[fails] += 1
+            assert len(first) == 4 and len(again) == (4 if fails else 0)
+            assert all(row["kept"] != fails for row in first) and all(row["kept"] for row in again)
+            assert all("[N1]" in tokenizer.decode(row["prompt_ids"]) for row in again)
+            assert all(row["advantage"] == 0.0 and not row["loss_weights"] for row in first if fails)
+        draws = [row["reward"] for rows in groups.values() for row in rows if not row["guided"]]
+        assert folder.metrics()[step + step // 10]["reward/unguided_mean"] == pytest.approx(sum(draws) / len(draws))
+    assert outcomes[True] > 0 and outcomes[False] > 0
 
 
 def test_annealing_shows_less_and_less(policy, tmp_path):
@@ -206,13 +212,13 @@ def test_annealing_shows_less_and_less(policy, tmp_path):
 
 def test_a_prefix_in_the_policys_own_turn_is_not_trained(policy, tmp_path, tokenizer):
     sets = {"overrides__guidance__placement": "assistant_prefix", "overrides__guidance__start": 0.9}
-    sets |= {"data__train__steps": 2, "sampling__max_completion_tokens": 40}
+    sets |= {"data.train.steps": 2, "sampling__max_completion_tokens": 60}
     train(configure(policy, tmp_path / "run", "full_trace", steps=1, **sets))
     for row in rows_of(tmp_path):
         hint = row["source"].count("hint")
         assert hint > 0 and row["source"] == ["hint"] * hint + ["policy"] * (len(row["source"]) - hint)
         assert row["completion_mask"] == [source == "policy" for source in row["source"]]
-        assert len(row["completion_ids"]) <= 40
+        assert len(row["completion_ids"]) <= 60
         assert all(weight == 0.0 for weight in row["loss_weights"][:hint])
         assert tokenizer.decode(row["prompt_ids"]).endswith("<|assistant|>")
 
@@ -226,6 +232,95 @@ def test_eight_problems_in_batches_of_two_are_seen_once_an_epoch():
     assert len(batch_of(problems, 0, 20, seed=1)) == 20
 
 
+def test_the_configuration_reaches_the_engine(policy, tmp_path, monkeypatch):
+    from cloze.engines.local import LocalEngine
+
+    seen = {"lr": [], "rows": [], "init": {}}
+    real = {name: getattr(LocalEngine, name) for name in ("__init__", "optim_step", "forward_backward")}
+
+    def init(self, *arguments, **options):
+        seen["init"] = options
+        real["__init__"](self, *arguments, **options)
+
+    def step(self, lr):
+        seen["lr"].append(lr)
+        return real["optim_step"](self, lr)
+
+    def forward_backward(self, rows, objective):
+        seen["rows"].append({row.group for row in rows})
+        seen["objective"] = objective
+        return real["forward_backward"](self, rows, objective)
+
+    for name, change in (("__init__", init), ("optim_step", step), ("forward_backward", forward_backward)):
+        monkeypatch.setattr(LocalEngine, name, change)
+    sets = {"optim__updates_per_step": 2, "optim__weight_decay": 0.5, "optim__max_grad_norm": 0.3}
+    sets |= {"sampling__temperature": 0.7, "overrides__objective__clip_high": 4.0, "sampling__group_size": 8}
+    train(configure(policy, tmp_path / "run", "smepo", steps=4, **sets))
+    options = seen["init"]
+    assert (options["weight_decay"], options["max_grad_norm"], options["temperature"]) == (0.5, 0.3, 0.7)
+    assert seen["objective"].keywords == {"clip_low": 0.0, "clip_high": 4.0, "dual_clip": 3.0}
+    assert all(len(groups) == 1 for groups in seen["rows"]) and {0} in seen["rows"] and {1} in seen["rows"]
+    assert len(set(seen["lr"])) > 2 and max(seen["lr"]) <= 1e-3
+
+
+@pytest.mark.parametrize(("groups", "parts", "sizes"), [(8, 5, [1, 2, 1, 2, 2]), (3, 5, [1, 1, 1]), (6, 2, [3, 3])])
+def test_updates_share_whole_groups_evenly(groups, parts, sizes):
+    rows = [make_row(0.0, "wrong") for _ in range(2 * groups)]
+    for i, row in enumerate(rows):
+        row.group = i // 2
+    cut = loop._split_by_group(rows, parts)
+    assert [len({row.group for row in part}) for part in cut] == sizes
+    assert sorted(id(row) for part in cut for row in part) == sorted(map(id, rows))
+
+
+def test_zero_variance_counts_the_groups_that_share_statistics():
+    rows = [make_row(1.0, "correct"), make_row(1.0, "correct"), make_row(0.0, "wrong"), make_row(0.0, "wrong")]
+    for row, peers in zip(rows, (1, 1, 0, 0), strict=True):
+        row.peers = peers
+    assert describe_rows(rows, 8)["group/zero_variance"] == 1.0
+
+
+def test_traces_that_the_verifier_rejects_are_counted_and_not_shown(policy, tmp_path):
+    path = tmp_path / "d.jsonl"
+    good, bad = generate(2, steps=1)
+    rows = [{"id": p.id, "question": p.question, "target": p.target, "trace": p.trace} for p in (good, bad)]
+    rows[1]["trace"] = rows[1]["trace"].rsplit("####", 1)[0] + "#### 1"
+    path.write_text("".join(json.dumps({**row, "verifier_settings": {"extract": "hash"}}) + "\n" for row in rows))
+    notes = []
+    config = configure(policy, tmp_path / "run", "smepo", steps=1)
+    source = config.data.train.model_copy(update={"family": "", "path": str(path)})
+    config = config.model_copy(update={"data": config.data.model_copy(update={"train": source})})
+    train(config, note=notes.append)
+    assert any("1 of 2 expert traces are rejected" in line and bad.id in line for line in notes)
+    assert {row["guided"] for row in rows_of(tmp_path) if row["problem_id"] == bad.id} == {False}
+    assert {row["guided"] for row in rows_of(tmp_path) if row["problem_id"] == good.id} == {True}
+
+
+@pytest.mark.parametrize(("method", "size", "words"), [("grpo", 1, "no peers"), ("smepo_mixed", 4, "guides 4")])
+def test_a_group_in_which_the_method_cannot_work_is_refused(policy, tmp_path, method, size, words):
+    with pytest.raises(InputError, match=words):
+        train(configure(policy, tmp_path / "run", method, sampling__group_size=size))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_domain_without_masker_is_refused_before_the_run_begins(policy, tmp_path):
+    path = tmp_path / "d.jsonl"
+    path.write_text(json.dumps({"question": "Q?", "target": "1", "trace": "#### 1", "domain": "code"}) + "\n")
+    config = configure(policy, tmp_path / "run", "smepo")
+    source = config.data.train.model_copy(update={"family": "", "path": str(path)})
+    config = config.model_copy(update={"data": config.data.model_copy(update={"train": source})})
+    with pytest.raises(InputError, match="no masker for domain 'code'"):
+        train(config)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_checkpoint_that_exists_is_not_written_again(policy, tmp_path, monkeypatch):
+    folder = train(configure(policy, tmp_path / "run", steps=1))
+    monkeypatch.setattr(loop.LocalEngine, "save", lambda self, path: (_ for _ in ()).throw(OSError("disk full")))
+    train(configure(policy, tmp_path / "run", steps=1), resume=True)
+    assert folder.last_checkpoint()[0] == 1
+
+
 def make_row(reward, status, truncated=False):
     return Row("p", 0, 0, (1,), (2, 3), (-1.0, -1.0), (0.5, 1.5), truncated, 0, "", reward=reward, status=status)
 
@@ -234,7 +329,7 @@ def test_rows_that_cannot_be_scored_are_counted_and_left_out_of_means():
     rows = [make_row(1.0, "correct"), make_row(None, "error"), make_row(0.0, "wrong"), make_row(0.0, "wrong")]
     metrics = describe_rows(rows, 8)
     assert metrics["reward/mean"] == pytest.approx(1 / 3)
-    assert (metrics["verdict/error"], metrics["verdict/wrong"], metrics["group/zero_variance"]) == (0.25, 0.5, 0.0)
+    assert (metrics["verdict/error"], metrics["verdict/wrong"]) == (0.25, 0.5)
     assert metrics["policy/entropy"] == 1.0
 
 

@@ -1,5 +1,6 @@
 """Several runs side by side: finished ones are skipped, failed ones named, figures read back as they were written."""
 
+import io
 import json
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from cloze.training.side_by_side import Job, is_done, outcome, plot_curves, run_
 
 ARGUMENTS = (
     "--set", "data.train.family=arithmetic", "--set", "data.train.n=4", "--set", "optim.steps=1",
-    "--set", "sampling.prompts_per_step=1", "--set", "sampling.group_size=2", "--set", "sampling.max_completion_tokens=4",
+    "--set", "sampling.prompts_per_step=1", "--set", "sampling.group_size=2",
+    "--set", "sampling.max_completion_tokens=4",
     "--set", "data.eval.family=arithmetic", "--set", "data.eval.n=4", "--set", "eval.every=1",
 )  # fmt: skip
 
@@ -54,7 +56,7 @@ def test_table_and_plot_are_made(tmp_path):
     results = {
         name: write_run(tmp_path / name, {0: 0.0, 10: value}) for name, value in (("grpo", 0.02), ("smepo", 0.2))
     }
-    console = Console(width=200, record=True, file=open("/dev/null", "w"))
+    console = Console(width=200, record=True, file=io.StringIO())
     console.print(final_table(results, 0.1, 10))
     text = console.export_text()
     assert "not in 10" in text and "20.0%" in text and "grpo" in text

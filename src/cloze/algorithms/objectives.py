@@ -11,8 +11,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-OBJECTIVES = ("ppo_clip", "unclipped")
-
 
 @dataclass(frozen=True, slots=True)
 class TokenLoss:

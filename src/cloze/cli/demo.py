@@ -33,7 +33,7 @@ def demo(
     steps: Annotated[int | None, typer.Option(min=1, help="Steps of each run (default: those of the demo).")] = None,
     seed: Annotated[int, typer.Option(help="The one seed of every random draw.")] = 0,
     processes: Annotated[int, typer.Option(min=1, help="Runs at a time, one core each.")] = 2,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Throw away what an earlier demo left in the folder.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run again what an earlier demo has done.")] = False,
 ) -> None:
     """Train one base policy without guidance, with the full trace, and with the masked trace; show who learned.
 
@@ -45,12 +45,13 @@ def demo(
     from cloze.training.config import load_config
     from cloze.training.side_by_side import Job, is_done, outcome, plot_curves, run_jobs
 
-    if fresh and out.exists():
-        shutil.rmtree(out)
     config = load_config(CONFIG)
     total = steps or config.optim.steps
     sets = ("--set", f"optim.steps={total}", "--seed", str(seed))
     jobs = [Job(m, out / f"{m}-seed{seed}-{total}", (str(CONFIG), "--method", m, *sets)) for m in METHODS]
+    for job in jobs if fresh else []:
+        shutil.rmtree(job.folder, ignore_errors=True)
+        Path(f"{job.folder}.log").unlink(missing_ok=True)
     left = [job for job in jobs if not is_done(job)]
     if left:
         a_run = total * SECONDS_A_STEP + (2 + total // max(config.eval.every, 1)) * EVALUATION_SECONDS + 10
@@ -60,7 +61,11 @@ def demo(
             f" Base policy: {config.model.path}. Run folders and logs: {out}/"
         )
         started = time.monotonic()
-        failed = _watch(jobs, total, processes, run_jobs)
+        try:
+            failed = _watch(jobs, total, processes, run_jobs)
+        except KeyboardInterrupt:
+            note("stopped; the same command goes on where it stopped")
+            raise typer.Exit(130) from None
         if failed:
             logs = ", ".join(f"{job.folder}.log" for job in failed)
             raise CheckFailed(f"{len(failed)} of {len(jobs)} runs failed; see {logs}")

@@ -27,7 +27,9 @@ def evaluate(
     temperature: Annotated[float | None, typer.Option(min=0.0, help="0 is greedy (default: the run's, or 1).")] = None,
     top_p: Annotated[float, typer.Option(min=0.0, max=1.0)] = 1.0,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Of a completion (default: the run's, or 256).")] = None,
-    seed: Annotated[int, typer.Option(help="Of all draws.")] = 0,
+    max_prompt_tokens: Annotated[int | None, typer.Option(min=1, help="Default: the run's, or 1024.")] = None,
+    instruction: Annotated[str | None, typer.Option(help="After every question (default: the run's, or none).")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**62, help="Of all draws.")] = 0,
     limit: Annotated[int, typer.Option(min=0, help="Only the first so many problems.")] = 0,
     schema: Annotated[str, typer.Option(help="Schema of the data file (default: detected).")] = "",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Go on past rows that cannot be read.")] = False,
@@ -51,11 +53,19 @@ def evaluate(
     chosen = load_method(
         method or (config.method if config else "grpo"), config.overrides if config and not method else None
     )
+    if guided and not chosen.needs_traces:
+        raise InputError("--guided with a method that shows no trace", mend="name one that does with --method")
     sampling = config.sampling if config else Sampling.model_validate({})
+    if instruction is not None:
+        sampling = sampling.model_copy(update={"instruction": instruction})
+    if max_prompt_tokens is not None:
+        sampling = sampling.model_copy(update={"max_prompt_tokens": max_prompt_tokens})
+    if csv_file:
+        _write_csv(csv_file, [])  # better to fail now than after all sampling
     source = _source(data, schema, skip_bad, limit)
     problems = load_problems(source, note)
     if guided:
-        require_traces(problems, data)
+        require_traces(problems, Path(data).expanduser(), schema=schema or None)
     policy, tokenizer = load_model(folder)
     settings = GuideSettings(
         show=guided and chosen.needs_traces,
@@ -64,6 +74,7 @@ def evaluate(
         placement=chosen.guidance.placement,
         instruction=sampling.instruction,
         max_prompt_tokens=sampling.max_prompt_tokens,
+        seed=config.run.seed if config else seed,
     )
     make = guided_prompt if guided else unguided_prompt
     prompts = [make(problem, tokenizer, settings) for problem in problems]
@@ -126,7 +137,7 @@ def _source(data: str, schema: str, skip_bad: bool, limit: int) -> Source:
             given = tomllib.loads("\n".join(_quoted(item) for item in options.split(",") if item))
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"cannot read {data!r}: {error}", mend="write it as arithmetic:steps=4,n=200") from error
-        values = {"split": "test", "n": 200, **given, "family": name, "limit": limit}
+        values = {"split": "test", "n": 200, "limit": limit, **given, "family": name}
     try:
         return Source.model_validate(values)
     except ValidationError as error:

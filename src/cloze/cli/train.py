@@ -68,6 +68,7 @@ def resume(run: Annotated[Path, typer.Argument(help="Run folder.")]) -> None:
 
 def _run(config: Any, *, resume: bool) -> None:
     from cloze.training.loop import train as run_training
+    from cloze.training.run_folder import RunFolder
 
     asked: list[int] = []
 
@@ -90,6 +91,9 @@ def _run(config: Any, *, resume: bool) -> None:
         try:
             run_training(config, resume=resume, note=note, on_step=on_step, should_stop=lambda: bool(asked))
         except KeyboardInterrupt:
-            note(f"stopped; go on with: cloze resume {config.run.out}")
+            if RunFolder(Path(config.run.out)).last_checkpoint():
+                note(f"stopped; go on with: cloze resume {config.run.out}")
+            else:
+                note("stopped before the first checkpoint: nothing to resume")
             raise typer.Exit(130) from None
     note(f"run folder: {config.run.out}")

@@ -42,9 +42,14 @@ def load_model(path: str | Path) -> tuple[Any, Any]:
         )
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, **options)
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="sdpa", **options)
-    except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
+        model, loaded = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=torch.float32, attn_implementation="sdpa", output_loading_info=True, **options
+        )
+    except Exception as error:  # whatever a broken file makes the library raise
         raise InputError(f"the model cannot be loaded: {error}", file=folder) from error
+    if loaded["missing_keys"]:
+        missing = sorted(loaded["missing_keys"])
+        raise InputError(f"{len(missing)} weights are missing, {missing[0]} for one", file=folder)
     if options.get(
         "gguf_file"
     ):  # a model that came from gguf cannot be saved again; the same weights in a fresh one can

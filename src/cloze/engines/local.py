@@ -65,17 +65,6 @@ class LocalEngine:
         """Completion ids as text, without the terminal token."""
         return self.sampler.decode(token_ids)
 
-    def logprobs(self, rows: Sequence[Row]) -> list[Tensor]:
-        """Log-probs of each row's completion under the training prompt, without gradient."""
-        pairs = [(row.train_prompt_ids, row.completion_ids) for row in rows]
-        found: dict[int, Tensor] = {}
-        with torch.no_grad():
-            for batch in micro_batches(pairs, self.micro_batch_tokens):
-                logprobs_BT = completion_logprobs(self.model, [pairs[i] for i in batch], self._pad, self.temperature)
-                for i, values in zip(batch, logprobs_BT, strict=True):
-                    found[i] = values[: len(pairs[i][1])]
-        return [found[i] for i in range(len(rows))]
-
     def forward_backward(self, rows: Sequence[Row], objective: Objective) -> UpdateReport:
         """Add the gradient of `sum(loss_weights * objective)` over the rows.
 
@@ -88,7 +77,7 @@ class LocalEngine:
             FloatingPointError: the loss is not finite; the gradient is then dropped.
         """
         pairs = [(row.train_prompt_ids, row.completion_ids) for row in rows]
-        loss = ratio_sum = ratio_max = clipped = kl = 0.0
+        loss = ratio_max = clipped = kl = 0.0
         tokens = 0
         for batch in micro_batches(pairs, self.micro_batch_tokens):
             logprobs_BT = completion_logprobs(self.model, [pairs[i] for i in batch], self._pad, self.temperature)
@@ -114,12 +103,11 @@ class LocalEngine:
             if not ratio.numel():
                 continue
             tokens += ratio.numel()
-            ratio_sum += float(ratio.sum())
             ratio_max = max(ratio_max, float(ratio.max()))
             clipped += float(out.clipped_BT[mask_BT].sum())
             kl += float((ratio - 1.0 - ratio.log()).sum())
         count = max(tokens, 1)
-        return UpdateReport(loss, tokens, ratio_sum / count, ratio_max, clipped / count, kl / count)
+        return UpdateReport(loss, tokens, ratio_max, clipped / count, kl / count)
 
     def optim_step(self, lr: float) -> float:
         """Clip the gradient, take one step at this learning rate, and return the norm before clipping.

@@ -26,7 +26,6 @@ class UpdateReport:
 
     loss: float
     tokens: int
-    ratio_mean: float
     ratio_max: float
     clip_fraction: float
     approx_kl: float

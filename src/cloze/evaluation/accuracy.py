@@ -50,6 +50,11 @@ class Accuracy:
     length: float
 
 
+def own_text(prompt: GuidedPrompt, completion: str) -> str:
+    """What counts as the policy's answer: a hint that its own turn begins with is part of it."""
+    return prompt.hint + completion if prompt.hint_tokens else completion
+
+
 def answer_all(
     sampler: Sampler,
     problems: Sequence[Problem],
@@ -68,12 +73,13 @@ def answer_all(
     """
     found: list[list[Answer]] = []
     for at in range(0, len(problems), chunk):
-        ids = [prompt.token_ids for prompt in prompts[at : at + chunk] for _ in range(samples)]
-        completions = sampler.sample(ids, params, seed + at)
+        each = [prompt for prompt in prompts[at : at + chunk] for _ in range(samples)]
+        budgets = [max(1, params.max_tokens - prompt.hint_tokens) for prompt in each]
+        completions = sampler.sample([prompt.token_ids for prompt in each], params, seed + at, budgets)
         for offset, problem in enumerate(problems[at : at + chunk]):
             answers = []
             for completion in completions[offset * samples : (offset + 1) * samples]:
-                text = sampler.decode(completion.token_ids)
+                text = own_text(prompts[at + offset], sampler.decode(completion.token_ids))
                 answers.append(Answer(problem, text, completion, verify(problem, text)))
             found.append(answers)
         if report:

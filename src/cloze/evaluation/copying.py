@@ -15,7 +15,7 @@ from typing import Any
 
 from cloze.evaluation.accuracy import answer_all
 from cloze.guidance.guide import GuideSettings, guided_prompt, mask_trace
-from cloze.masking.math import parse_number
+from cloze.masking.math import numbers, parse_number
 from cloze.problems.record import Problem
 from cloze.rollouts.sampler import Sampler, SamplingParams
 from cloze.verifiers import verify
@@ -33,23 +33,23 @@ class Following:
 def forge(problem: Problem, seed: int = 0) -> Problem | None:
     """The problem with a counterfactual trace and the forged value as its target; None if there is nothing to forge.
 
-    Only digits are changed: signs, separators and length stay, and equal values stay equal.
+    Only digits are changed, equal values stay equal, and no forged value is one that the question or the trace gives.
     """
     if problem.trace is None:
         return None
     masked = mask_trace(problem)
     rng = random.Random(f"forge/{seed}/{problem.id}")
-    taken = {masked.text[span.start : span.end] for span in masked.spans}
+    taken = {span.value for span in masked.spans} | {value for value, _, _ in numbers(problem.question)}
     forged: dict[str, str] = {}
     goal, target = str(parse_number(problem.target)), None
     pieces, at = [], 0
     for span in masked.spans:
         original = masked.text[span.start : span.end]
-        if original not in forged:
-            forged[original] = _other_number(original, rng, taken)
+        if span.value not in forged:
+            forged[span.value] = _other_number(original, rng, taken)
         if span.category == "target" or span.value == goal:
-            target = forged[original]
-        pieces += [masked.text[at : span.start], forged[original]]
+            target = forged[span.value]
+        pieces += [masked.text[at : span.start], forged[span.value]]
         at = span.end
     text = "".join([*pieces, masked.text[at:]])
     if target is None or target == problem.target:
@@ -90,7 +90,8 @@ def _other_number(original: str, rng: random.Random, taken: set[str]) -> str:
             leading = i == digits[0] and len(digits) > 1
             characters[i] = rng.choice("123456789" if leading else "0123456789")
         candidate = "".join(characters)
-        if candidate not in taken:
-            taken.add(candidate)
+        value = parse_number(candidate) or candidate
+        if value not in taken:
+            taken.add(value)
             return candidate
     return original

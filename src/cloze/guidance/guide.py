@@ -47,11 +47,23 @@ def mask_trace(problem: Problem, *, ratio: float = 1.0, seed: int = 0) -> Masked
     """
     if problem.trace is None:
         raise InputError(f"problem {problem.id} has no expert trace", field="trace")
-    if problem.domain != "math":
-        raise InputError(
-            f"no masker for domain {problem.domain!r} yet", field="domain", mend="only math traces can be masked"
-        )
+    check_masker(problem)
     return mask_math(problem.trace, problem.target, problem.question, ratio=ratio, seed=seed)
+
+
+def check_masker(problem: Problem) -> None:
+    """Refuse a problem with a trace whose domain has no masker.
+
+    Raises:
+        InputError: names the problem and where it came from.
+    """
+    if problem.trace is not None and problem.domain != "math":
+        raise InputError(
+            f"no masker for domain {problem.domain!r} yet (problem {problem.id})",
+            file=problem.source or None,
+            field="domain",
+            mend="only math traces can be masked",
+        )
 
 
 def unguided_prompt(problem: Problem, tokenizer: Any, settings: GuideSettings) -> GuidedPrompt:
@@ -109,6 +121,8 @@ def is_leaky(prompt: GuidedPrompt, problem: Problem) -> bool:
 
     Not counted: a target that the question itself gives, and a label that happens to bear its number (`Step 5`).
     """
-    if not prompt.hint or find_leaks(problem.question, problem.target, problem.aliases):
-        return False
-    return any(leak.how != "label" for leak in find_leaks(prompt.hint, problem.target, problem.aliases))
+    return _reads(prompt.hint, problem) and not _reads(problem.question, problem)
+
+
+def _reads(text: str, problem: Problem) -> bool:
+    return any(leak.how != "label" for leak in find_leaks(text, problem.target, problem.aliases))

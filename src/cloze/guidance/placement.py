@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import jinja2
+
 from cloze.errors import InputError
 from cloze.problems.record import Problem
 
@@ -89,9 +91,17 @@ def build_prompt(
 
 
 def render_chat(tokenizer: Any, messages: list[dict[str, str]]) -> str:
-    """The chat as text, ready for the policy's turn; plain text when the tokenizer has no chat template."""
+    """The chat as text, ready for the policy's turn; plain text when the tokenizer has no chat template.
+
+    Raises:
+        InputError: the template refuses these turns (some know no system message).
+    """
     if getattr(tokenizer, "chat_template", None):
-        return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+        try:
+            return str(tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True))
+        except jinja2.TemplateError as error:
+            roles = ", ".join(message["role"] for message in messages)
+            raise InputError(f"the tokenizer's chat template refuses the turns {roles}: {error}") from error
     bos = tokenizer.bos_token or ""
     return bos + "\n\n".join(message["content"] for message in messages) + "\n\n"
 

@@ -37,12 +37,16 @@ LETTERS = string.ascii_letters
 WINDOW = 64  # how far back a number's surroundings are looked at, so that a long line costs no more than a short one
 
 
+ANSWER_PLACE = re.compile(r"(?:####|\\boxed\s*\{|answer(?:\s+is)?\s*:?)\s*\$?\s*$", re.IGNORECASE)
+
+
 def mask_math(text: str, target: str, question: str = "", *, ratio: float = 1.0, seed: int = 0) -> MaskedTrace:
     """Mask a math trace.
 
     Args:
         text: the trace.
-        target: hidden wherever it stands, unless the question gives it; may be empty.
+        target: hidden wherever it stands; where the question gives it, only as the answer (after `####`, in a box,
+            after "answer is"); may be empty.
         question: its numbers stay readable.
         ratio: share of the hidden values to hide, for ablations; the target is always hidden.
         seed: which values stay when `ratio` is below 1.
@@ -58,12 +62,14 @@ def mask_math(text: str, target: str, question: str = "", *, ratio: float = 1.0,
     given = {value for value, _, _ in numbers(question)}
     found = numbers(text)
     listed = _list_numbers(text, found)
+    goal = parse_number(target)
     spans = [
         Span(start, end, "number", value, "computed in the trace")
         for value, start, end in found
-        if value not in given and start not in listed and not _is_structure(text, start, end)
+        if (value not in given or (value == goal and ANSWER_PLACE.search(text[max(0, start - 40) : start])))
+        and start not in listed
+        and not _is_structure(text, start, end)
     ]
-    goal = parse_number(target)
     if ratio < 1.0:
         reading = read_value(target)
         values = sorted(value for value in {span.value for span in spans} if not _is_goal(value, goal, reading))

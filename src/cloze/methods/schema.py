@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent
 class Part(BaseModel):
     """A section whose keys are all known."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class About(Part):
@@ -126,11 +126,11 @@ def load_method(name: str, overrides: dict[str, Any] | None = None) -> Method:
     if not path.is_file():
         raise InputError(f"no such method {name!r}", mend=f"use one of {', '.join(method_names())}, or a .toml file")
     try:
-        data = tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"broken TOML: {error}", file=path) from error
     for section, values in (overrides or {}).items():
-        if not isinstance(values, dict):
+        if not isinstance(values, dict) or not isinstance(data.get(section, {}), dict):
             raise InputError(f"{section!r} is a section, not a value", field=f"method.{section}")
         data[section] = {**data.get(section, {}), **values}
     try:

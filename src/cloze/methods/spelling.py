@@ -15,7 +15,7 @@ from cloze.errors import InputError
 def explain(error: ValidationError, model: type[BaseModel], *, file: str | None = None, prefix: str = "") -> InputError:
     """The first fault of `error` as an `InputError`."""
     fault = error.errors()[0]
-    place = [str(part) for part in fault["loc"]]
+    place = [str(part) for part in fault["loc"] if not _is_tag(part)]
     section = ".".join(part for part in [prefix, *place[:-1]] if part) or "the top level"
     key = place[-1] if place else ""
     if fault["type"] == "extra_forbidden":
@@ -39,7 +39,12 @@ def _keys(model: Any, path: list[str]) -> list[str]:
             return []
         candidates = typing.get_args(field.annotation) if _is_union(field.annotation) else (field.annotation,)
         model = next((candidate for candidate in candidates if _is_model(candidate)), None)
-    return list(model.model_fields) if _is_model(model) else []
+    return [field.alias or name for name, field in model.model_fields.items()] if _is_model(model) else []
+
+
+def _is_tag(part: Any) -> bool:
+    """Pydantic puts the members of a union it tried into the place of a fault; they are no keys."""
+    return isinstance(part, int) or part in ("int", "float", "str") or "[" in str(part)
 
 
 def _is_model(candidate: Any) -> bool:

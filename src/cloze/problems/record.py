@@ -68,6 +68,13 @@ class Problem:
                 field="trace",
                 mend="use None for a problem without an expert trace",
             )
+        if not isinstance(self.aliases, tuple) or not all(isinstance(alias, str) for alias in self.aliases):
+            raise InputError(
+                "aliases must be a tuple of texts",
+                file=self.source or None,
+                field="aliases",
+                mend="give a list of texts",
+            )
         if self.domain not in DOMAINS:
             raise InputError(
                 f"unknown domain {self.domain!r}",

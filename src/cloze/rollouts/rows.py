@@ -37,7 +37,9 @@ class Row:
         text: the completion as text, for verifiers and logs.
         reward: None when it cannot be scored.
         status: of the verdict.
-        advantage: against its group.
+        advantage: against its peers.
+        peers: rows with the same number shared the statistics of the advantage.
+        kept: False for a first draw that a gate replaced: logged and counted, never trained.
     """
 
     problem_id: str
@@ -60,6 +62,8 @@ class Row:
     status: str = ""
     reason: str = ""
     advantage: float = 0.0
+    peers: int = 0
+    kept: bool = True
     loss_weights: tuple[float, ...] = field(default=())
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from cloze.algorithms.advantages import group_advantages
+from cloze.evaluation.accuracy import own_text
 from cloze.guidance.guide import GuideSettings, guided_prompt, is_leaky, unguided_prompt
 from cloze.guidance.placement import GuidedPrompt
 from cloze.guidance.schedule import prefix_ratio
@@ -47,14 +48,15 @@ class Collector:
         leaky = [is_leaky(prompt, problem) for prompt, problem in zip(guided, problems, strict=True)]
         members = guidance.members or self.group_size
         if guidance.gate == "group_fails" and guidance.show == "trace":
-            rows = self._sample(problems, plain, plain, [False] * len(problems), 0, step, version, "own")
-            failed = [group for group in range(len(problems)) if not any(r.reward for r in rows if r.group == group)]
-            again = self._sample(problems, guided, plain, leaky, members, step, version, "gated", only=failed)
-            rows = [row for row in rows if row.group not in failed] + again
+            rows = self._sample(problems, plain, plain, leaky, 0, step, version, "own")
+            failed = [group for group, prompt in enumerate(guided) if prompt.hint and _fails(rows, group)]
+            for row in rows:
+                row.kept = row.group not in failed
+            rows += self._sample(problems, guided, plain, leaky, members, step, version, "gated", only=failed)
         else:
             rows = self._sample(problems, guided, plain, leaky, members, step, version, "own")
-        rows.sort(key=lambda row: (row.group, row.member))
-        self._set_advantages(rows)
+        rows.sort(key=lambda row: (row.group, row.kept, row.member))
+        self._set_advantages([row for row in rows if row.kept])
         return rows
 
     def _sample(
@@ -102,8 +104,7 @@ class Collector:
                 _move_hint_into_completion(row, prompt)
             if prompt.hint and self.method.guidance.update_prompt == "unguided":
                 row.train_prompt_ids = plain[group].token_ids
-            own = prompt.hint + text if prompt.hint_tokens else text
-            verdict = verify(problems[group], own)
+            verdict = verify(problems[group], own_text(prompt, text))
             row.reward, row.status, row.reason = verdict.reward, verdict.status, verdict.reason
             if row.reward is None:
                 row.completion_mask = (False,) * len(row.completion_ids)
@@ -112,15 +113,22 @@ class Collector:
 
     def _set_advantages(self, rows: Sequence[Row]) -> None:
         part = self.method.advantage
-        groups = [row.group * 2 + (row.guided if part.within == "prompt" else 0) for row in rows]
+        for row in rows:
+            row.peers = 2 * row.group + (row.guided if part.within == "prompt" else 0)
         advantages = group_advantages(
             torch.tensor([row.reward_or_nan for row in rows]),
-            torch.tensor(groups),
+            torch.tensor([row.peers for row in rows]),
             baseline=part.baseline,
             divide_by_std=part.divide_by_std,
         )
         for row, advantage in zip(rows, advantages.tolist(), strict=True):
             row.advantage = advantage
+
+
+def _fails(rows: Sequence[Row], group: int) -> bool:
+    """Whether a group has scored rollouts and none of them is right."""
+    rewards = [row.reward for row in rows if row.group == group and row.reward is not None]
+    return bool(rewards) and not any(rewards)
 
 
 def _move_hint_into_completion(row: Row, prompt: GuidedPrompt) -> None:

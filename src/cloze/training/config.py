@@ -167,6 +167,8 @@ def load_config(path: Path | None, sets: Sequence[str] = (), flags: dict[str, An
         config = Config.model_validate(data)
     except ValidationError as error:
         raise explain(error, Config, file=str(path) if path else None) from error
+    if config.method.endswith(".toml"):  # so that the run can be resumed from anywhere
+        config = config.model_copy(update={"method": str(Path(config.method).expanduser().resolve())})
     load_method(config.method, config.overrides)
     return config
 

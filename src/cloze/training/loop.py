@@ -26,7 +26,7 @@ from cloze.engines.protocol import Objective, UpdateReport
 from cloze.errors import InputError
 from cloze.evaluation.accuracy import accuracy, answer_all
 from cloze.evaluation.copying import follow_rate
-from cloze.guidance.guide import GuideSettings, guided_prompt, unguided_prompt
+from cloze.guidance.guide import GuideSettings, check_masker, guided_prompt, unguided_prompt
 from cloze.methods.schema import Method, ObjectivePart, load_method
 from cloze.problems.readers import require_traces
 from cloze.problems.record import Problem
@@ -36,7 +36,7 @@ from cloze.training.collect import Collector, draw_seed
 from cloze.training.config import Config, write_config
 from cloze.training.lr import learning_rate
 from cloze.training.run_folder import RunFolder
-from cloze.training.sources import load_problems
+from cloze.training.sources import load_problems, with_right_traces
 from cloze.verifiers.verdict import STATUSES
 
 Metrics = dict[str, Any]
@@ -66,13 +66,19 @@ def prepare(config: Config, note: Report) -> Setup:
     """
     method = load_method(config.method, config.overrides)
     torch.set_num_threads(config.run.threads)
+    check_group(method, config.sampling.group_size)
     notes: list[str] = []  # kept back until the data is known to be usable, so that an error stands alone
     problems = load_problems(config.data.train, notes.append)
     if method.needs_traces:
-        require_traces(problems, config.data.train.path or config.data.train.family)
+        source = config.data.train
+        require_traces(problems, Path(source.path).expanduser(), schema=source.schema_name or None)
+        problems = with_right_traces(problems, notes.append)
     for line in notes:
         note(line)
     held_out = load_problems(config.data.eval, note) if config.data.eval else []
+    if method.mask.kind == "domain":
+        for problem in [*problems, *held_out]:
+            check_masker(problem)
     if shared := {problem.question for problem in problems} & {problem.question for problem in held_out}:
         note(f"warning: {len(shared)} evaluation questions also stand in the training data")
     model, tokenizer = load_model(config.model.path)
@@ -102,6 +108,26 @@ def prepare(config: Config, note: Report) -> Setup:
     return Setup(config, method, engine, tokenizer, problems, held_out, guide, params, collector)
 
 
+def check_group(method: Method, group_size: int) -> None:
+    """Refuse a group in which the method cannot work.
+
+    Raises:
+        InputError: a baseline that needs peers and a group of one, or no unguided member left.
+    """
+    if group_size == 1 and method.advantage.baseline != "none":
+        raise InputError(
+            f"a group of 1 has no peers for the baseline {method.advantage.baseline!r}: every advantage would be 0",
+            field="sampling.group_size",
+            mend="raise it to 2 or more",
+        )
+    if method.guidance.members >= group_size:
+        raise InputError(
+            f"the method guides {method.guidance.members} rollouts of a group of {group_size}",
+            field="sampling.group_size",
+            mend="raise it, or lower overrides.guidance.members (0 guides all)",
+        )
+
+
 def train(
     config: Config,
     *,
@@ -121,10 +147,10 @@ def train(
     Raises:
         InputError: unusable input.
         FloatingPointError: a loss or gradient that is not finite; the last checkpoint stands.
-        KeyboardInterrupt: `should_stop` said so, and the step is saved. Raised in the middle of a step it saves nothing,
-            since the weights may be half way; the last checkpoint stands.
+        KeyboardInterrupt: `should_stop` said so, and the step is saved. Raised in the middle of a step it saves
+            nothing, since the weights may be half way; the last checkpoint stands.
     """
-    folder = RunFolder(Path(config.run.out))
+    folder = RunFolder(Path(config.run.out).expanduser())
     setup = prepare(config, note)
     first = 0
     if resume:
@@ -153,10 +179,10 @@ def train(
         _warn_without_signal(metrics, note)
         due = config.checkpoint.every and done % config.checkpoint.every == 0
         if done < config.optim.steps and (due or should_stop()):
-            folder.save_checkpoint(done, setup.engine, {}, config.checkpoint.keep)
+            folder.save_checkpoint(done, setup.engine, config.checkpoint.keep)
             if should_stop():
                 raise KeyboardInterrupt
-    folder.save_checkpoint(config.optim.steps, setup.engine, {}, config.checkpoint.keep)
+    folder.save_checkpoint(config.optim.steps, setup.engine, config.checkpoint.keep)
     folder.finish()
     return folder
 
@@ -175,7 +201,8 @@ def train_step(setup: Setup, folder: RunFolder, step: int) -> Metrics:
         step, config.optim.steps, config.optim.lr, config.optim.warmup_ratio, config.optim.final_lr_ratio
     )
     reports, norms, ages = [], [], []
-    for part in _split_by_group(rows, config.optim.updates_per_step):
+    kept = [row for row in rows if row.kept]
+    for part in _split_by_group(kept, config.optim.updates_per_step):
         set_loss_weights(part, setup.method.objective, config.sampling.max_completion_tokens)
         ages += [engine.version - row.policy_version for row in part]
         useful = [row for row in part if row.advantage != 0.0 and any(row.completion_mask)]
@@ -237,16 +264,17 @@ def describe_rows(rows: Sequence[Row], max_tokens: int) -> Metrics:
     """What the rollouts of a step looked like; rows that could not be scored are counted and left out of means."""
     scored = [row for row in rows if row.reward is not None]
     guided = [row for row in rows if row.guided]
-    groups: dict[int, set[float]] = {}
-    for row in scored:
-        groups.setdefault(row.group, set()).add(float(row.reward or 0.0))
+    groups: dict[int, bool] = {}
+    for row in rows:
+        if any(row.completion_mask):
+            groups[row.peers] = groups.get(row.peers, False) or row.advantage != 0.0
     tokens = [value for row in rows for value, source in zip(row.entropy, row.source, strict=True) if source == 0]
     statuses = Counter(row.status for row in rows)
     return {
         "reward/mean": _mean([row.reward for row in scored]),
         "reward/guided_mean": _mean([row.reward for row in scored if row.guided]),
         "reward/unguided_mean": _mean([row.reward for row in scored if not row.guided]),
-        "group/zero_variance": sum(len(v) == 1 for v in groups.values()) / len(groups) if groups else 1.0,
+        "group/zero_variance": 1.0 - sum(groups.values()) / len(groups) if groups else 1.0,
         "completion/length": _mean([len(row.completion_ids) for row in rows]),
         "completion/truncated": _mean([row.truncated for row in rows]),
         "guidance/guided": len(guided) / len(rows),
@@ -276,7 +304,8 @@ def evaluate(setup: Setup, step: int) -> Metrics:
     problems, engine, tokenizer = setup.held_out, setup.engine, setup.tokenizer
     plain = [unguided_prompt(problem, tokenizer, setup.guide) for problem in problems]
     samples = setup.config.eval.samples
-    unguided = accuracy(answer_all(engine, problems, plain, setup.params, samples=samples, seed=seed))
+    answers = answer_all(engine, problems, plain, setup.params, samples=samples, seed=seed)
+    unguided = accuracy(answers)
     metrics: Metrics = {
         "eval/unguided_accuracy": unguided.mean,
         "eval/unguided_low": unguided.low,
@@ -289,7 +318,8 @@ def evaluate(setup: Setup, step: int) -> Metrics:
             prompts = [guided_prompt(problem, tokenizer, setup.guide) for problem in traced]
             guided = accuracy(answer_all(engine, traced, prompts, setup.params, samples=samples, seed=seed))
             metrics["eval/guided_accuracy"] = guided.mean
-            metrics["copying/guidance_gap"] = guided.mean - unguided.mean
+            same = [group for group, problem in zip(answers, problems, strict=True) if problem.trace is not None]
+            metrics["copying/guidance_gap"] = guided.mean - accuracy(same).mean
             own = follow_rate(engine, tokenizer, traced, setup.guide, setup.params, seed=seed)
             metrics["copying/follow_rate"] = own.follow_rate
             metrics["copying/truth_rate"] = own.truth_rate
@@ -303,9 +333,11 @@ def evaluate(setup: Setup, step: int) -> Metrics:
 
 
 def _split_by_group(rows: Sequence[Row], parts: int) -> list[list[Row]]:
+    """Whole groups in `parts` shares that differ by one at most; fewer shares only where there are fewer groups."""
     groups = sorted({row.group for row in rows})
-    per = -(-len(groups) // parts)
-    return [[row for row in rows if row.group in set(groups[at : at + per])] for at in range(0, len(groups), per)]
+    parts = min(parts, len(groups))
+    cuts = [set(groups[i * len(groups) // parts : (i + 1) * len(groups) // parts]) for i in range(parts)]
+    return [[row for row in rows if row.group in cut] for cut in cuts]
 
 
 def _warn_without_signal(metrics: Metrics, note: Report) -> None:
@@ -318,10 +350,3 @@ def _warn_without_signal(metrics: Metrics, note: Report) -> None:
 
 def _mean(values: Sequence[Any]) -> float:
     return float(sum(values) / len(values)) if values else float("nan")
-
-
-def require_out(config: Config) -> Config:
-    """Refuse a run without a folder."""
-    if not config.run.out:
-        raise InputError("no run folder", field="run.out", mend="give --out FOLDER")
-    return config

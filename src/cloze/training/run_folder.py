@@ -65,7 +65,13 @@ class RunFolder:
         if not self.metrics_path.exists():
             return []
         lines = self.metrics_path.read_text(encoding="utf-8").split("\n")
-        return [json.loads(line) for line in lines[:-1] if line]
+        found = []
+        for number, line in enumerate(lines[:-1], start=1):
+            try:
+                found.append(json.loads(line))
+            except json.JSONDecodeError as error:
+                raise InputError("this line is no JSON", file=self.metrics_path, row=number) from error
+        return found
 
     def rewind(self, step: int) -> None:
         """Drop what was logged after `step`, so that a resumed run writes each line once."""
@@ -86,16 +92,18 @@ class RunFolder:
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(table), aside)
         os.replace(aside, target)
 
-    def save_checkpoint(self, step: int, engine: Engine, state: dict[str, Any], keep: int) -> Path:
+    def save_checkpoint(self, step: int, engine: Engine, keep: int) -> Path:
         """Write a checkpoint aside, flush it to disk, rename it, and put the marker last; then drop old ones."""
         final = self.checkpoints / f"step_{step}"
+        if (final / MARKER).exists():
+            return final  # the same step gives the same state
         aside = self.checkpoints / f"step_{step}.partial"
         for left_over in (aside, final):
             if left_over.exists():
                 shutil.rmtree(left_over)
         aside.mkdir(parents=True)
         engine.save(aside)
-        (aside / "state.json").write_text(json.dumps({"step": step, **state}))
+        (aside / "state.json").write_text(json.dumps({"step": step}))
         for path in aside.iterdir():
             _flush(path)
         os.replace(aside, final)

@@ -161,5 +161,6 @@ def _start(job: Job) -> subprocess.Popen[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=log,
+        start_new_session=True,  # Ctrl-C reaches the parent only, which tells the runs to save
         env={**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
     )

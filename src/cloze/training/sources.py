@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from cloze.problems import arithmetic
 from cloze.problems.readers import read_problems
 from cloze.problems.record import Problem
 from cloze.training.config import Source
-from cloze.verifiers import check_verifier
+from cloze.verifiers import check_verifier, verify
 
 
 def load_problems(source: Source, report: Callable[[str], None]) -> list[Problem]:
@@ -39,3 +40,12 @@ def load_problems(source: Source, report: Callable[[str], None]) -> list[Problem
     for verifier in {(problem.verifier, str(problem.verifier_settings)): problem for problem in problems}.values():
         check_verifier(verifier)
     return problems[: source.limit] if source.limit else problems
+
+
+def with_right_traces(problems: list[Problem], report: Callable[[str], None]) -> list[Problem]:
+    """Take away traces whose own answer the verifier rejects: they are counted, reported and never shown."""
+    wrong = {problem.id for problem in problems if problem.trace and not verify(problem, problem.trace).reward}
+    if wrong:
+        some = ", ".join(sorted(wrong)[:3])
+        report(f"{len(wrong)} of {len(problems)} expert traces are rejected by the verifier and not shown ({some} ...)")
+    return [replace(problem, trace=None) if problem.id in wrong else problem for problem in problems]
