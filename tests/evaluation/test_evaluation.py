@@ -103,3 +103,20 @@ def test_a_mask_leaves_nothing_to_follow(tokenizer):
     for problem in PROBLEMS:
         assert forge(problem).target not in guided_prompt(forge(problem), tokenizer, masked).hint
     assert follow_rate(Scripted(tokenizer, copies), tokenizer, PROBLEMS, masked, PARAMS).follow_rate == 0.0
+
+
+def test_forged_values_are_consistent_across_spellings_and_never_in_the_question():
+    problem = Problem(id="p", question="Of 7, 8 and 9?", target="6", trace="It is 1,000, so 1000 - 994 = 6.\n#### 6")
+    for seed in range(30):
+        forged = forge(problem, seed)
+        first, second = re.match(r"It is ([\d,]+), so ([\d,]+) - ", forged.trace).groups()
+        assert first == second and forged.target not in {"6", "7", "8", "9"}
+
+
+def test_a_prefix_in_the_policys_own_turn_counts_as_its_answer(tokenizer):
+    sampler = Scripted(tokenizer, lambda text, nth: "!")
+    settings = GuideSettings(show=True, placement="assistant_prefix")
+    prompts = [guided_prompt(problem, tokenizer, settings) for problem in PROBLEMS]
+    shown = answer_all(sampler, PROBLEMS, prompts, PARAMS)
+    assert all(group[0].text.endswith("!") and group[0].text.startswith(prompt.hint)
+               for group, prompt in zip(shown, prompts, strict=True))  # fmt: skip

@@ -188,3 +188,10 @@ def test_the_shared_cases() -> None:
             if any(hidden in rendered for hidden in row["hide"]) or any(kept not in rendered for kept in row["keep"]):
                 failing.add(row["text"])
     assert failing == NOT_YET
+
+
+def test_a_target_that_the_question_gives_is_hidden_where_it_stands_as_the_answer() -> None:
+    masked = mask_math("He keeps 24 of them.\n#### 24", "24", "Tom has 24 clips and sells none. How many?")
+    assert masked.rendered == "He keeps 24 of them.\n#### [N1]"
+    assert mask_math("So \\boxed{24}, from 24.", "24", "24 clips").rendered == "So \\boxed{[N1]}, from 24."
+    assert mask_math("The answer is $24.", "24", "24 clips").rendered == "The answer is $[N1]."

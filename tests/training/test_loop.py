@@ -85,27 +85,30 @@ def test_something_is_learnt_and_the_weights_move(policy, tmp_path):
     assert sums(tmp_path / "run")[2] != hashlib.sha256((policy / "model.safetensors").read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("method", ["grpo", "smepo", "smepo_annealed", "smepo_gated"])
-def test_a_run_that_was_killed_resumes_to_the_same_bytes(policy, tmp_path, monkeypatch, method):
-    train(configure(policy, tmp_path / "whole", method))
+@pytest.mark.parametrize(
+    ("method", "steps", "killed"),
+    # 8 problems in batches of 2: step 4 is the end of an epoch
+    [("grpo", 8, 4), ("grpo", 8, 6), ("smepo", 3, 2), ("smepo_annealed", 3, 2), ("smepo_gated", 3, 2)],
+)
+def test_a_run_that_was_killed_resumes_to_the_same_bytes(policy, tmp_path, monkeypatch, method, steps, killed):
+    train(configure(policy, tmp_path / "whole", method, steps))
     whole = sums(tmp_path / "whole")
-    real, calls = loop.train_step, []
+    real = loop.train_step
 
     def dies(setup, folder, step):
-        calls.append(step)
-        if len(calls) == 3:
+        if step == killed:
             folder.write_rollouts(step + 1, [])  # killed half way: rollouts of a step that never was logged
             raise OSError("killed")
         return real(setup, folder, step)
 
     monkeypatch.setattr(loop, "train_step", dies)
     with pytest.raises(OSError, match="killed"):
-        train(configure(policy, tmp_path / "part", method))
+        train(configure(policy, tmp_path / "part", method, steps))
     monkeypatch.setattr(loop, "train_step", real)
     notes = []
-    train(configure(policy, tmp_path / "part", method), resume=True, note=notes.append)
-    assert "going on after step 2" in notes
-    assert sums(tmp_path / "part") == whole
+    train(configure(policy, tmp_path / "part", method, steps), resume=True, note=notes.append)
+    assert f"going on after step {killed}" in notes
+    assert len(whole[0]) == steps + 1 and sums(tmp_path / "part") == whole
 
 
 def test_an_incomplete_checkpoint_is_skipped_with_a_line(policy, tmp_path):
@@ -294,6 +297,29 @@ def test_traces_that_the_verifier_rejects_are_counted_and_not_shown(policy, tmp_
     assert any("1 of 2 expert traces are rejected" in line and bad.id in line for line in notes)
     assert {row["guided"] for row in rows_of(tmp_path) if row["problem_id"] == bad.id} == {False}
     assert {row["guided"] for row in rows_of(tmp_path) if row["problem_id"] == good.id} == {True}
+
+
+def test_the_guidance_gap_compares_the_same_problems(policy, tmp_path, monkeypatch):
+    from cloze.evaluation import accuracy as evaluation
+    from cloze.verifiers import Verdict
+
+    path = tmp_path / "half.jsonl"
+    problems = generate(8, steps=1, split="dev")
+    rows = [{"id": p.id, "question": p.question, "target": p.target} | ({"trace": p.trace} if i < 4 else {})
+            for i, p in enumerate(problems)]  # fmt: skip
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    easy = {p.id for p in problems[4:]}  # right without any help, and they have no trace
+
+    def verdict(problem, text):
+        return Verdict(float(problem.id in easy), "correct", None, problem.target, "test", 0.0)
+
+    monkeypatch.setattr(evaluation, "verify", verdict)
+    config = configure(policy, tmp_path / "run", "smepo", steps=1)
+    source = config.data.eval.model_copy(update={"family": "", "path": str(path)})
+    config = config.model_copy(update={"data": config.data.model_copy(update={"eval": source})})
+    first = train(config).metrics()[0]
+    assert (first["eval/unguided_accuracy"], first["eval/guided_accuracy"]) == (0.5, 0.0)
+    assert first["copying/guidance_gap"] == 0.0
 
 
 @pytest.mark.parametrize(("method", "size", "words"), [("grpo", 1, "no peers"), ("smepo_mixed", 4, "guides 4")])

@@ -271,7 +271,7 @@ def describe_rows(rows: Sequence[Row], max_tokens: int) -> Metrics:
     tokens = [value for row in rows for value, source in zip(row.entropy, row.source, strict=True) if source == 0]
     statuses = Counter(row.status for row in rows)
     return {
-        "reward/mean": _mean([row.reward for row in scored]),
+        "reward/mean": _mean([row.reward for row in scored if row.kept]),
         "reward/guided_mean": _mean([row.reward for row in scored if row.guided]),
         "reward/unguided_mean": _mean([row.reward for row in scored if not row.guided]),
         "group/zero_variance": 1.0 - sum(groups.values()) / len(groups) if groups else 1.0,
