@@ -59,7 +59,7 @@ def test_table_and_plot_are_made(tmp_path):
     console = Console(width=200, record=True, file=io.StringIO())
     console.print(final_table(results, 0.1, 10))
     text = console.export_text()
-    assert "not in 10" in text and "20.0%" in text and "grpo" in text
+    assert ">10" in text and "20.0%" in text and "grpo" in text
     plot_curves({name: [result, result] for name, result in results.items()}, tmp_path / "p.png", "t")
     assert (tmp_path / "p.png").read_bytes()[:4] == b"\x89PNG"
 

@@ -88,21 +88,17 @@ def final_table(outcomes: dict[str, Any], target: float, steps: int) -> Table:
                 name,
                 percent(result.guided_reward),
                 percent(result.base_accuracy),
-                f"{percent(result.accuracy)} ({percent(result.low)} to {percent(result.high)})",
+                percent(result.accuracy),
+                f"{100 * result.low:.0f}-{100 * result.high:.0f}%",
                 percent(result.follow_rate),
-                str(reached[0]) if reached else f"not in {steps}",
-                f"{reached[1]:.0f} s" if reached else "-",
+                str(reached[0]) if reached else f">{steps}",
+                f"{reached[1]:.0f}" if reached else "-",
             ]
         )
-    headers = [
-        "setting",
-        "training reward",
-        "unguided before",
-        "unguided after (95% interval)",
-        "follows a forged trace",
-    ]
-    goal = percent(target)
-    return table("Who learned, who copied", [*headers, f"steps to {goal}", f"training time to {goal}"], rows)
+    goal = f"{100 * target:.0f}%"
+    headers = ["setting", "reward", "before", "after", "95%", "follows", f"steps to {goal}", f"s to {goal}"]
+    title = "Who learned, who copied (before, after: unguided; follows: a forgery)"
+    return table(title, headers, rows)
 
 
 def _watch(jobs: Sequence[Job], total: int, processes: int, run_jobs: Any) -> list[Job]:
