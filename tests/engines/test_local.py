@@ -1,5 +1,6 @@
 """The local engine: log-probs, gradients that do not depend on how a batch is cut, state that survives."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -81,18 +82,27 @@ def test_gradient_does_not_change_with_micro_batch_size_or_row_order(make_model,
             assert torch.allclose(whole[name], other[name], atol=1e-6, rtol=1e-4), (budget, order, name)
 
 
-def test_loss_equals_a_slow_reference_on_the_same_rows(make_model, tokenizer):
+@pytest.mark.parametrize("how", AGGREGATIONS)
+def test_loss_equals_a_slow_reference_on_the_same_rows(make_model, tokenizer, how):
     rows, model = make_rows(), make_model()
-    loss, _ = gradient(make_model, tokenizer, rows, 40, "seq_mean_token_mean", ppo_clip)
-    total = 0.0
+    loss, _ = gradient(make_model, tokenizer, rows, 40, how, ppo_clip)
+    sums, counts = [], []
     for row in rows:
         new = plain(model, row.prompt_ids, row.completion_ids).tolist()
         terms = []
         for n, o in zip(new, row.behavior_logprobs, strict=True):
-            ratio = 2.718281828459045 ** (n - o)
+            ratio = math.exp(n - o)
             terms.append(-min(ratio * row.advantage, min(max(ratio, 0.8), 1.2) * row.advantage))
-        total += sum(terms) / len(terms)
-    assert loss == pytest.approx(total / len(rows), abs=1e-5)
+        sums.append(sum(terms))
+        counts.append(len(terms))
+    want = {
+        "token_mean": sum(sums) / sum(counts),
+        "seq_mean_token_mean": sum(s / c for s, c in zip(sums, counts, strict=True)) / len(rows),
+        "seq_mean_token_sum": sum(sums) / len(rows),
+        "constant_length": sum(sums) / len(rows) / 16,
+    }
+    assert loss == pytest.approx(want[how], abs=1e-6)
+    assert abs(loss) > 1e-3
 
 
 def test_masked_tokens_and_zero_advantage_have_no_gradient(make_model, tokenizer):
