@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cloze.errors import InputError
+from cloze.problems.files import scan_rows
 from cloze.problems.readers import read_problems
 from cloze.problems.schemas import SCHEMAS
 
@@ -54,6 +55,13 @@ def write(path: Path, rows: list) -> Path:
             for row in rows:
                 writer.writerow([value if isinstance(value, str) else json.dumps(value) for value in row.values()])
     return path
+
+
+def rows_of(path: Path) -> list[tuple[int, dict]]:
+    """The rows of a sound file, with their numbers."""
+    rows = list(scan_rows(path))
+    assert not [row for _, row in rows if isinstance(row, InputError)]
+    return rows
 
 
 def refusal(path: Path, **options) -> str:

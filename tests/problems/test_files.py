@@ -1,4 +1,4 @@
-"""Files: what is read, what is refused, what a failed write leaves behind; and the data sets of others."""
+"""Files: what is read, what is refused; and the data sets of others."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from rows import ROWS, SHARED, refusal, write
+from rows import ROWS, SHARED, refusal, rows_of, write
 
 from cloze.errors import InputError
-from cloze.problems.files import READERS, iterate_rows, scan_rows, write_rows
+from cloze.problems.files import READERS, scan_rows
 from cloze.problems.readers import read_problems
 
 
@@ -76,9 +76,9 @@ def test_undecodable_text_in_a_parquet_costs_its_row_only(tmp_path: Path) -> Non
 
 def test_rows_are_numbered_as_an_editor_does(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n\r\n{"a": 2}')
-    assert list(iterate_rows(tmp_path / "a.jsonl")) == [(1, {"a": 1}), (3, {"a": 2})]
+    assert rows_of(tmp_path / "a.jsonl") == [(1, {"a": 1}), (3, {"a": 2})]
     (tmp_path / "a.csv").write_bytes('\ufeffa,b\r\n"x\n,y",\u00e9\r\n\r\nz,\r\n'.encode())
-    assert list(iterate_rows(tmp_path / "a.csv")) == [(1, {"a": "x\n,y", "b": "é"}), (2, {"a": "z", "b": ""})]
+    assert rows_of(tmp_path / "a.csv") == [(1, {"a": "x\n,y", "b": "é"}), (2, {"a": "z", "b": ""})]
 
 
 def test_a_csv_cell_may_be_longer_than_the_module_likes(tmp_path: Path) -> None:
@@ -105,48 +105,6 @@ def test_pyarrow_is_imported_for_parquet_only(tmp_path: Path, monkeypatch: pytes
             assert len(read_problems(path)) == 1
 
 
-# Writing
-
-
-@pytest.mark.parametrize("ending", [".jsonl", ".ndjson", ".parquet"])
-def test_written_rows_come_back_and_leave_nothing_aside(ending: str, tmp_path: Path) -> None:
-    rows = [{"a": "é", "b": [1, 2], "c": {}}, {"a": None, "b": [], "c": {}, "d": 1.5}]
-    path = tmp_path / f"a{ending}"
-    assert write_rows(path, iter(rows)) == 2
-    back = [row for _, row in iterate_rows(path)]
-    assert [(row["a"], row["b"], row.get("d")) for row in back] == [("é", [1, 2], None), (None, [], 1.5)]
-    assert not any(row["c"] for row in back)
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.parametrize(
-    ("name", "rows", "says"),
-    [
-        ("a.jsonl", [{"a": 1}, {"a": float("nan")}], "row 2: JSON cannot hold"),
-        ("a.jsonl", [{"a": "\ud800"}], "row 1: JSON cannot hold"),
-        ("a.jsonl", [{"a": object()}], "row 1: JSON cannot hold"),
-        ("a.parquet", [{"a": 1}, {"a": "1"}], "field 'a': parquet cannot hold"),
-        ("a.parquet", [{"a": {"b": {}}}], "parquet cannot hold"),
-        ("a.jsonl", [], "no rows to write"),
-        ("a.parquet", [], "no rows to write"),
-        ("a.csv", [{"a": 1}], "use one of .jsonl, .ndjson, .parquet"),
-        ("none/a.jsonl", [{"a": 1}], "cannot be written"),
-    ],
-)
-def test_a_failed_write_leaves_the_old_file(name: str, rows: list, says: str, tmp_path: Path) -> None:
-    path = tmp_path / name
-    if path.parent.exists():
-        path.write_text("old")
-    with pytest.raises(InputError, match=says):
-        write_rows(path, rows)
-    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] in ([], [(name, "old")])
-
-
-def test_numpy_values_are_written_as_json(tmp_path: Path) -> None:
-    write_rows(tmp_path / "a.jsonl", [{"a": np.int64(1), "b": np.array([0.5])}])
-    assert (tmp_path / "a.jsonl").read_text() == '{"a": 1, "b": [0.5]}\n'
-
-
 # Public data sets, where a copy lies beside the repository
 
 
@@ -168,5 +126,5 @@ def test_all_of_gsm8k_is_read() -> None:
 def test_countdown_is_read_as_verl() -> None:
     path, lines = shared("countdown/test.parquet"), []
     problems = read_problems(path, report=lines.append)
-    assert {problem.target for problem in problems} == {str(row["target"]) for _, row in iterate_rows(path)}
+    assert {problem.target for problem in problems} == {str(row["target"]) for _, row in rows_of(path)}
     assert lines == [f"{path}: 1024 of 1024 rows have no expert trace"]

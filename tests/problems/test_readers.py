@@ -7,15 +7,16 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rows import GOLD, OPENR1, REPLY, ROWS, SYSTEM, TRACES, USER, of_row, refusal, write
+from rows import GOLD, OPENR1, REPLY, ROWS, SYSTEM, TRACES, USER, of_row, refusal, rows_of, write
 
 from cloze.errors import InputError
 from cloze.problems import Problem
 from cloze.problems.arithmetic import generate
-from cloze.problems.files import READERS, iterate_rows, write_rows
+from cloze.problems.files import READERS, to_arrow
 from cloze.problems.readers import read_problems, require_traces
 from cloze.problems.schemas import SCHEMAS, detect_schema, plain, read_target
 
@@ -24,12 +25,19 @@ from cloze.problems.schemas import SCHEMAS, detect_schema, plain, read_target
 @pytest.mark.parametrize("schema", ROWS)
 def test_each_schema_is_found_and_read_from_each_format(schema: str, ending: str, tmp_path: Path) -> None:
     path = write(tmp_path / f"data{ending}", [ROWS[schema]])
-    assert detect_schema([row for _, row in iterate_rows(path)]) == schema
+    assert detect_schema([row for _, row in rows_of(path)]) == schema
     (problem,) = read_problems(path)
     assert (problem.question, problem.target) == ("1+1?", "2")
     assert problem.trace == TRACES.get(schema, "It is 2.")
     assert problem.id == "data-1"
     assert problem.source == f"{path} row 1"
+
+
+def test_a_trace_alone_is_a_row_of_our_own_that_lacks_the_rest(tmp_path: Path) -> None:
+    assert detect_schema([{"trace": "x", "domain": "code"}]) == "cloze"
+    assert detect_schema([{"prompt": "q", "answer": "a", "trace": "x"}]) == "trl"
+    assert detect_schema([{"problem": "q", "answer": "a", "trace": "x"}]) == "openr1"
+    assert "row 1, field 'question': is missing" in refusal(write(tmp_path / "a.jsonl", [{"trace": "x"}]))
 
 
 def test_own_rows_come_back_unchanged(tmp_path: Path) -> None:
@@ -39,7 +47,11 @@ def test_own_rows_come_back_unchanged(tmp_path: Path) -> None:
     ]
     for ending in (".jsonl", ".parquet"):
         path = tmp_path / f"own{ending}"
-        assert write_rows(path, map(asdict, problems)) == 4
+        rows = [asdict(problem) for problem in problems]
+        if ending == ".jsonl":
+            write(path, rows)
+        else:
+            pq.write_table(to_arrow(rows, path, {}), path)
         assert read_problems(path) == problems
 
 

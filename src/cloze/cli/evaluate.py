@@ -69,12 +69,11 @@ def evaluate(
     policy, tokenizer = load_model(folder)
     settings = GuideSettings(
         show=guided and chosen.needs_traces,
-        masked=chosen.mask.kind == "domain",
-        mask_ratio=chosen.mask.ratio,
+        masked=chosen.mask.kind != "none",
+        mask=chosen.mask.settings(config.run.seed if config else seed),
         placement=chosen.guidance.placement,
         instruction=sampling.instruction,
         max_prompt_tokens=sampling.max_prompt_tokens,
-        seed=config.run.seed if config else seed,
     )
     make = guided_prompt if guided else unguided_prompt
     prompts = [make(problem, tokenizer, settings) for problem in problems]

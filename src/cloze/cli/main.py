@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from cloze import __version__
-from cloze.cli import demo, evaluate, methods, pretrain, train
+from cloze.cli import audit, convert, demo, evaluate, mask, methods, pretrain, train, validate
 from cloze.errors import CheckFailed, InputError
 
 app = typer.Typer(
@@ -25,6 +25,10 @@ app = typer.Typer(
     " whether the policy learned or copied. Begin with `cloze demo`.",
 )
 app.command("demo")(demo.demo)
+app.command("mask")(mask.mask)
+app.command("audit")(audit.audit)
+app.command("validate")(validate.validate)
+app.command("convert")(convert.convert)
 app.command("train")(train.train)
 app.command("resume")(train.resume)
 app.command("eval")(evaluate.evaluate)

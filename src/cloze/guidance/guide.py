@@ -5,13 +5,14 @@ Whoever guides goes through this one function, so training, evaluation and the c
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from cloze.errors import InputError
 from cloze.guidance.placement import GuidedPrompt, build_prompt
 from cloze.guidance.prefix import cut_prefix
-from cloze.masking import MaskedTrace, mask_math
+from cloze.masking import MaskedTrace, MaskSettings, mask
 from cloze.masking.leaks import find_leaks
 from cloze.problems.record import Problem
 
@@ -22,48 +23,55 @@ class GuideSettings:
 
     Attributes:
         show: any of the trace at all.
-        masked: hide the spans that the masker of the problem's domain finds.
-        mask_ratio: share of them to hide.
+        masked: mask the trace.
+        mask: how.
         placement: see `placement`.
         instruction: goes after every question.
         max_prompt_tokens: the hint is cut until the prompt fits.
-        seed: of the mask ratio.
     """
 
     show: bool = False
     masked: bool = False
-    mask_ratio: float = 1.0
+    mask: MaskSettings = MaskSettings()
     placement: str = "user_turn"
     instruction: str = ""
     max_prompt_tokens: int = 4096
-    seed: int = 0
 
 
-def mask_trace(problem: Problem, *, ratio: float = 1.0, seed: int = 0) -> MaskedTrace:
+def mask_trace(problem: Problem, settings: MaskSettings = MaskSettings()) -> MaskedTrace:  # noqa: B008 (frozen)
     """The problem's trace through the masker of its domain.
 
     Raises:
-        InputError: no trace, or no masker for the domain yet.
+        InputError: no trace, or a package that the masker needs is not installed.
     """
     if problem.trace is None:
         raise InputError(f"problem {problem.id} has no expert trace", field="trace")
-    check_masker(problem)
-    return mask_math(problem.trace, problem.target, problem.question, ratio=ratio, seed=seed)
+    try:
+        return mask(
+            problem.trace,
+            problem.domain,
+            target=problem.target,
+            question=problem.question,
+            aliases=problem.aliases,
+            settings=settings,
+        )
+    except InputError as error:
+        raise InputError(
+            f"{error.what} (problem {problem.id})", file=problem.source or None, field=error.field, mend=error.mend
+        ) from error
 
 
-def check_masker(problem: Problem) -> None:
-    """Refuse a problem with a trace whose domain has no masker.
+def check_maskers(problems: Iterable[Problem], settings: MaskSettings = MaskSettings()) -> None:  # noqa: B008
+    """Mask one trace of each domain, so that a missing package is known before a model is loaded.
 
     Raises:
-        InputError: names the problem and where it came from.
+        InputError: as `mask_trace`.
     """
-    if problem.trace is not None and problem.domain != "math":
-        raise InputError(
-            f"no masker for domain {problem.domain!r} yet (problem {problem.id})",
-            file=problem.source or None,
-            field="domain",
-            mend="only math traces can be masked",
-        )
+    seen: set[str] = set()
+    for problem in problems:
+        if problem.trace is not None and problem.domain not in seen:
+            seen.add(problem.domain)
+            mask_trace(problem, settings)
 
 
 def unguided_prompt(problem: Problem, tokenizer: Any, settings: GuideSettings) -> GuidedPrompt:
@@ -94,7 +102,7 @@ def guided_prompt(problem: Problem, tokenizer: Any, settings: GuideSettings, rat
         return plain
     text = problem.trace
     if settings.masked:
-        text = mask_trace(problem, ratio=settings.mask_ratio, seed=settings.seed).rendered
+        text = mask_trace(problem, settings.mask).rendered
     room: int | None = None
     for _ in range(8):
         prefix = cut_prefix(text, tokenizer, ratio=ratio, max_tokens=room)

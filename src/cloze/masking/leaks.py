@@ -1,53 +1,67 @@
 r"""The leak audit: does the target, or something the verifier takes for it, still stand in what the policy sees?
 
 A mask is a promise, and a promise is checked by somebody else. This audit knows nothing of the maskers: it reads the
-shown text on its own, takes every number and fraction that stands there, and asks the verifier whether that would
-be accepted as the target. Targets that are not numbers are looked for as text.
+shown text on its own and asks whether what stands there would be accepted as the target. What it looks for lies in
+the rooms beside this one: `leak_numbers` (digits), `leak_words` (number words), `leak_forms` (fractions, powers,
+roots, symbols, intervals, sets), `leak_texts` (names) and `leak_options`. Where an answer is expected (a box, a `####`
+line, "the answer is", a formula of its own) the verifier itself is asked, so that whatever it accepts is found.
 
-How a leak was found (`HOWS`): "text", the target or an alias as whole words in any case; "number", digits of equal
-value (`1,250`, `24.0`, `0.\overline{3}`, a number before a unit); "fraction", `1/2`, `\frac{1}{2}`, `3 1/2` or `½`;
-"percent", `40%` for 0.4; "label", digits of equal value that are a label, a list number, a subscript, part of a name
-or an ordinal. A label tells the policy nothing by itself (a trace of five steps has a `Step 5`), so that a gate may
-leave labels out, but the audit always names them.
+How a leak was found (`HOWS`):
 
-Not covered: number words, equal expressions (`20+4`), powers, intervals in another writing, a letter of choice
-spelled out. A target of one letter is looked for in its own case only, since `a` is also an article.
+- "text", the target or an alias as whole words, in any case and typesetting;
+- "number", digits of equal value (`1,250`, `24.0`, `1.2e3`, `0.\overline{3}`, a number before a unit);
+- "word", number words ("twenty-four", "two dozen", "three quarters", "1.5 million");
+- "fraction", `1/2`, `48/2`, `\frac{1}{2}`, `3 1/2` or `½`;
+- "percent", `40%` or "forty percent" for 0.4;
+- "power", a power, a root or a number times a power of ten: `2^{10}`, `\sqrt{16}`, `1.2 \times 10^3`;
+- "expression", the same exact value in symbols or roots: `√3/2` for `\frac{\sqrt{3}}{2}`;
+- "form", an interval, inequality, set or tuple that says the same, or an answer that the verifier accepts;
+- "mention", a name without its article or accents, its initials, a surname;
+- "label", what has the target's value but tells nothing by itself: `Step 5`, a list number, a subscript, an ordinal,
+  the square in `x^2`, "one of", "two cases", the point C, a list of options. A gate may leave labels out, but the
+  audit always names them.
+
+Arithmetic is no leak: `20+4` has to be computed, and the verifier does not accept it; a quotient such as `48/2` it
+does accept. Not covered: numerals of other scripts, Roman numerals, vague words ("a couple", "twice"), factorials,
+rounded values, and algebra that has to be rearranged.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TypeAlias
 
-from cloze.verifiers.math import bare, read_value
+from cloze.masking.leak_forms import Wanted, exact_value, find_forms, find_powers, read_wanted
+from cloze.masking.leak_numbers import find_numbers
+from cloze.masking.leak_texts import find_texts
+from cloze.masking.leak_values import Number, whole
+from cloze.masking.leak_words import find_words, read_spelled
+from cloze.verifiers.math import bare, compare, read_value
 
-HOWS = ("text", "number", "fraction", "percent", "label")
+HOWS = ("text", "number", "word", "fraction", "percent", "power", "expression", "form", "mention", "label")
+RANKS = {how: rank for rank, how in enumerate(HOWS)}
+STYLE = "[{letter}{index}]"
+LETTERS = "(?:N+|A+|C+|E+|R+)"
 
-DIGITS = r"(?:\d{1,3}(?:(?:,|\{,\}|\\,|,\\!)\d{3}(?!\d)){1,9}+|\d++)"
-NUMBER = rf"(?:{DIGITS}(?:\.\d++)?|\.\d++)"
-TERM = rf"(?:\{{ ?[-+\u2212]? ?{NUMBER} ?\}}|\d)"
-FRACTION = re.compile(
-    rf"(?<![\d.])(?:(?P<whole>\d++)[ \u00a0]?)?(?:\\[dtc]?frac ?{TERM} ?{TERM}|[¼-¾⅐-⅞])"
-    rf"|(?<![\d.])(?:(?P<mixed>\d++)[ \u00a0])?{NUMBER} ?/ ?{NUMBER}"
-)
-PLAIN = re.compile(
-    rf"(?<![\d.])(?P<repeating>\d*+\.\d*+\\(?:overline|bar) ?(?:\{{\d++\}}|\d))"
-    rf"|(?<!\d)(?P<number>{NUMBER})(?P<percent> ?\\?%)?"
-)
-SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3}(?!\d)){1,9}+(?:\.\d++)?")
-BLANK = re.compile(r"\[(?:N+|A+|C+|E+)$")
-LABEL = re.compile(
-    r"(?<![A-Za-z])(?:step|case|part|lemma|theorem|claim|fig|figure|example|eq|equation|section|problem|question|option"
-    r"|method|solution|table|chapter|proposition|corollary|definition|note|stage|phase|round)s?\.?[ \t]*\(?#?$",
+RAISED = re.compile("[¼-¾⅐-⅞⁰¹²³⁴-⁹√]")
+HASH = re.compile(r"####([^\n]{0,300})")
+ANSWER_IS = re.compile(
+    r"(?<![A-Za-z])answer[*_ ]{0,4}(?:is\b|:)((?:[^\n.]|\.(?!\s|$)){0,300})",
     re.IGNORECASE,
 )
-NAME = re.compile(r"(?:[^\W_]_\{?|[^\W\d_])$")
-VERB = re.compile(r"(?<![A-Za-z\\])(?:is|are|be|get|gives|equals|answer|value|of|to|by|and|or)$", re.IGNORECASE)
-LIST_NUMBER = re.compile(r"[.):][ \t]")
-ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![A-Za-z])", re.IGNORECASE)
-WINDOW = 32
+BOX = re.compile(r"\\(?:boxed|fbox)\s*\{")
+FORMULA = re.compile(r"\$\$?([^$\n]{1,160})\$|\\\(([^\n]{1,160}?)\\\)|\\\[([^\n]{1,160}?)\\\]|=([^=,;.$\n]{1,80})")
+BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+LONGEST_ANSWER = 300
+LONGEST_DIGITS = 1000
+MOST_ANSWERS = 200
+
+Place: TypeAlias = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,92 +82,152 @@ class Leak:
     how: str
 
 
-def find_leaks(shown: str, target: str, aliases: Iterable[str] = ()) -> list[Leak]:
-    """Find every place where the target, an alias, or a number of equal value can be read.
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What the target and its aliases are: numbers (once as fractions), texts and expressions.
+
+    `formulas` says that a formula may be an answer: there is a text, and it is more than a letter.
+    """
+
+    numbers: frozenset[Number]
+    exact: frozenset[Fraction]
+    formulas: bool
+    texts: tuple[str, ...]
+    expressions: tuple[Wanted, ...]
+
+
+def find_leaks(shown: str, target: str, aliases: Iterable[str] = (), *, style: str = STYLE) -> list[Leak]:
+    """Find every place where the target, an alias, or anything equal to one of them can be read.
 
     Args:
         shown: the part of the trace that the policy sees, after masking and cutting.
         target: what the verifier compares with; nothing is found for an empty one.
         aliases: other texts that count as the target.
+        style: how blanks are written; what stands inside of a blank, even a cut one, is no leak.
 
     Returns:
-        The leaks in order of place; one that lies within another is left out.
+        The leaks in order of place; one that lies within another is left out, a label before anything else.
     """
-    wanted = [one.strip() for one in (target, *aliases) if one.strip()]
-    values = {value for one in wanted if (value := read_value(one)) is not None}
-    words = {word for one in wanted if read_value(one) is None for word in (one, bare(one)) if word}
-    places = [place for word in sorted(words) for place in _texts(shown, word)]
-    if values:
-        known: dict[str, bool] = {}
-
-        def equal(text: str) -> bool:
-            if text not in known:
-                known[text] = read_value(text) in values
-            return known[text]
-
-        places += _fractions(shown, equal)
-        places += _numbers(shown, equal)
-    newlines = [match.start() for match in re.finditer("\n", shown)] if places else []
+    wanted = tuple(dict.fromkeys(one for one in (target, *aliases) if one.strip()))
+    if not wanted:
+        return []
+    goal = _goal(wanted)
+    readable = _without_blanks(shown, style)
+    places = list(_places(readable, goal))
+    places += _answers(readable, wanted, goal.formulas, places)
+    if not places:
+        return []
     leaks: list[Leak] = []
-    for start, end, how in sorted(places, key=lambda place: (place[0], -place[1])):
-        if not leaks or end > leaks[-1].end:
-            leaks.append(Leak(start, end, bisect_right(newlines, start) + 1, shown[start:end], how))
+    line, at = 1, 0
+    for start, end, how in _outermost(places):
+        line += shown.count("\n", at, start)
+        at = start
+        leaks.append(Leak(start, end, line, shown[start:end], how))
     return leaks
 
 
-Place = tuple[int, int, str]
+@lru_cache(maxsize=4096)
+def _goal(wanted: tuple[str, ...]) -> Goal:
+    numbers: set[Number] = set()
+    texts: list[str] = []
+    expressions: list[Wanted] = []
+    for one in map(str.strip, wanted):
+        value: Number | None = (
+            int(one) if len(one) < LONGEST_DIGITS and one.isascii() and one.isdigit() else read_value(one)
+        )
+        if value is None:
+            texts.append(one)
+            value = exact_value(one)
+            if value is None:
+                value = read_spelled(bare(one))
+            expression = read_wanted(one)
+            if value is None and (expression.values or expression.forms):
+                expressions.append(expression)
+        if value is not None:
+            numbers.add(whole(value))
+    formulas = any(len(re.findall(r"\w", bare(text))) != 1 for text in texts)
+    return Goal(frozenset(numbers), frozenset(map(Fraction, numbers)), formulas, tuple(texts), tuple(expressions))
 
 
-def _texts(shown: str, word: str) -> Iterator[Place]:
-    left = r"(?<!\w)" if word[0].isalnum() else ""
-    right = r"(?!\w)" if word[-1].isalnum() else ""
-    pattern = left + r"\s+".join(re.escape(part) for part in word.split()) + right
-    for match in re.finditer(pattern, shown, re.IGNORECASE if len(word) > 1 else 0):
-        yield match.start(), match.end(), "text"
+def _places(shown: str, goal: Goal) -> Iterator[Place]:
+    if goal.numbers:
+        yield from find_numbers(shown, goal.numbers)
+        yield from find_words(shown, goal.exact)
+        if "frac" in shown or "^" in shown or "sqrt" in shown or "**" in shown or "\\over" in shown or _raised(shown):
+            yield from find_powers(shown, goal.exact)
+    for text in goal.texts:
+        yield from find_texts(shown, text)
+    for expression in goal.expressions:
+        yield from find_forms(shown, expression)
 
 
-def _fractions(shown: str, equal: Callable[[str], bool]) -> Iterator[Place]:
-    for match in FRACTION.finditer(shown):
-        start, end = match.span()
-        whole = match["whole"] or match["mixed"] or ""
-        inner = end - len(shown[start + len(whole) : end].lstrip())
-        for at in dict.fromkeys((start, inner)):  # `3 1/2` is read as 3.5 and as 1/2
-            signed = _sign_at(shown, at)
-            if equal(shown[signed:end]):
-                yield signed, end, "fraction"
-                break
+def _raised(shown: str) -> bool:
+    return not shown.isascii() and RAISED.search(shown) is not None
 
 
-def _numbers(shown: str, equal: Callable[[str], bool]) -> Iterator[Place]:
-    for match in SPACED.finditer(shown):  # `1 250` is 1250, and below it is 1 and 250 as well
-        start = _sign_at(shown, match.start())
-        if equal(shown[start : match.end()]):
-            yield start, match.end(), "number"
-    for match in PLAIN.finditer(shown):
-        start = _sign_at(shown, match.start())
-        bare_end = match.end() if match["repeating"] else match.end("number")
-        if match["percent"] and equal(shown[start : match.end()]):
-            yield start, match.end(), "percent"
-        elif equal(shown[start:bare_end]) and not _is_blank(shown, match.start(), bare_end):
-            yield start, bare_end, "label" if _is_label(shown, match.start(), bare_end) else "number"
+def _answers(shown: str, wanted: tuple[str, ...], formulas: bool, places: list[Place]) -> Iterator[Place]:
+    """What stands where an answer is expected, is not found yet, and is accepted by the verifier."""
+    spans = [match.span(match.lastindex or 0) for match in FORMULA.finditer(shown)] if formulas else []
+    if "####" in shown:
+        spans += [match.span(1) for match in HASH.finditer(shown)]
+    if "nswer" in shown or "NSWER" in shown:
+        spans += [match.span(1) for match in ANSWER_IS.finditer(shown)]
+    if "box" in shown:
+        spans += [span for match in list(BOX.finditer(shown))[-MOST_ANSWERS:] if (span := _closed(shown, match.end()))]
+    found: list[Place] | None = None
+    accepted: dict[str, bool] = {}
+    for start, end in spans[-MOST_ANSWERS:]:
+        text = shown[start:end].strip()
+        if not text or "\0" in text or text.isdigit():
+            continue
+        if found is None:
+            found = sorted(place for place in places if place[2] != "label")
+        at = bisect_right(found, (start, -1, ""))
+        if at < len(found) and found[at][1] <= end:
+            continue
+        if text not in accepted:
+            readings = {text, text.strip(" \t\r:*")}
+            accepted[text] = any(compare(reading, one) for one in wanted for reading in readings)
+        if accepted[text]:
+            first = shown.find(text, start)
+            yield first, first + len(text), "form"
 
 
-def _sign_at(shown: str, at: int) -> int:
-    """Where a number begins: at its minus, if nothing that could be subtracted from stands before the minus."""
-    if shown[at - 1 : at] not in ("-", "\u2212") or not at:
-        return at
-    left = shown[max(0, at - 1 - WINDOW) : at - 1].rstrip(" \t")
-    operand = left[-1:].isalnum() or left[-1:] in (")", "]", "}", "%", "!", "_")
-    return at if operand and not (left[-1:].isalpha() and VERB.search(left)) else at - 1
+def _closed(shown: str, start: int) -> tuple[int, int] | None:
+    depth = 1
+    for mark in BRACE.finditer(shown, start, start + LONGEST_ANSWER):
+        depth += {"{": 1, "}": -1}.get(mark.group(), 0)
+        if depth == 0:
+            return start, mark.start()
+    return None
 
 
-def _is_blank(shown: str, start: int, end: int) -> bool:
-    return shown[end : end + 1] == "]" and BLANK.search(shown[max(0, start - WINDOW) : start]) is not None
+def _outermost(places: list[Place]) -> list[Place]:
+    """The places in order, without those that lie within another one; a label gives way to what is no label."""
+    kept: list[Place] = []
+    for place in sorted(places, key=_order):
+        if kept and kept[-1][2] == "label" != place[2] and place[0] < kept[-1][1]:
+            kept.pop()
+        if not kept or place[1] > kept[-1][1]:
+            kept.append(place)
+    return kept
 
 
-def _is_label(shown: str, start: int, end: int) -> bool:
-    before = shown[max(0, start - WINDOW) : start]
-    line = before[before.rfind("\n") + 1 :]
-    listed = len(line) < WINDOW and line.strip() in ("", "(") and LIST_NUMBER.match(shown, end) is not None
-    named = NAME.search(line) is not None and re.search(r"\\[A-Za-z]+$", line) is None
-    return listed or named or LABEL.search(line) is not None or ORDINAL.match(shown, end) is not None
+def _order(place: Place) -> tuple[int, bool, int, int]:
+    start, end, how = place
+    return start, how == "label", -end, RANKS[how]
+
+
+def _without_blanks(shown: str, style: str) -> str:
+    """The same text with every blank, even one that is cut off at the end, made unreadable."""
+    pattern, first = _blank_pattern(style)
+    return pattern.sub(lambda blank: "\0" * len(blank.group()), shown) if first in shown else shown
+
+
+@lru_cache(maxsize=64)
+def _blank_pattern(style: str) -> tuple[re.Pattern[str], str]:
+    before, _, after = style.format(letter="\1", index="\2").partition("\2")
+    opening = re.escape(before).replace("\1", LETTERS)
+    closing = re.escape(after).replace("\1", LETTERS)
+    cut = "".join(f"|{re.escape(after[:length])}\\Z" for length in range(len(after) - 1, -1, -1))
+    return re.compile(rf"{opening}\d+(?:{closing}{cut})"), before[:1] if before[:1] != "\1" else ""

@@ -1,207 +1,314 @@
-r"""Math traces: hide the numbers that the solution computes, keep everything that carries the plan.
+r"""Math traces: hide every value that the solution computes, keep everything that carries the plan.
 
-Hidden: integers, decimals and thousands (one number, one blank), signed where the sign is not an operator, and the
-target wherever it stands as text. Kept: operators, labels (`Step 1`, `Lemma 3`), list numbers, subscripts and digits
-inside names (`x_1`, `x1`), ordinals (`1st`), and every number that the question gives.
+One compiled scan finds where values may begin; the plain ones (digits) are decided on the spot, the others (fractions,
+roots, powers, dates, percentages) are read by `compounds` and `latex`, words by `words`, and a target that is no number
+by `forms`. Hidden: integers, decimals, thousands, fractions, roots, powers, scientific notation, percentages, money,
+times, dates, number words, whatever stands in a box, and the target in every writing. Kept: operators and relation
+signs, labels, list numbers, subscripts, ordinals, units, and every value that the question gives.
 
-Not covered yet: fractions, roots and powers as one span, number words, unicode fractions, symbolic values other than
-the target.
+A slash between two numbers is an operator and stays (`[N1]/[N2]`), unless the two are a fraction by themselves (`3/4
+of it`). Where a slash fraction is worth the target, both of its numbers are hidden even if the question gives them.
+
+The LaTeX reader is our own and not pylatexenc: that one reads 0.3 MB/s, and deep nesting ends it. The tests hold the
+two against each other.
 """
 
 from __future__ import annotations
 
-import random
 import re
-import string
 from bisect import bisect_right
-from fractions import Fraction
 
-from cloze.errors import InputError
-from cloze.masking.spans import MaskedTrace, Span, with_blanks
-from cloze.verifiers.math import MAX_NUMBER, read_value
+from cloze.masking.compounds import EXTENDS, EXTENDS_AFTER_SPACE, Value, dates, extend, root_over
+from cloze.masking.forms import Goals, find_forms, read_goals, value_key
+from cloze.masking.latex import GROUP, Latex
+from cloze.masking.options import split_options
+from cloze.masking.spans import THE_TARGET, Span, with_blanks
+from cloze.masking.structure import ABBREVIATED, LABELS, ORDINAL, UNIT_RAISED, is_structure, last_word, list_numbers
+from cloze.masking.values import SUPERSCRIPTS, negative, number_key
+from cloze.masking.words import number_words
+from cloze.verifiers.math import text_key
 
-GROUP = r"(?:,|\{,\}|\\[,!]|,\\!)"
-NUMBER = re.compile(
-    rf"\d{{1,3}}(?:{GROUP}\d{{3}})+(?!\d)(?:\.\d+)?|\d{{1,3}}(?:[ \u00a0\u202f]\d{{3}})+(?!\d)(?:\.\d+)?"
-    r"|\d+(?:\.\d+)?|\.\d+"
+COMPUTED = "computed in the trace"
+
+SCAN = re.compile(
+    rf"[\d.\\¼-¾⅐-⅞√⁰¹²³⁴-⁹](?:(?<=\d)(?:\d{{0,2}}(?:{GROUP}\d{{3}})++(?!\d)(?:\.\d+)?"
+    r"|\d{0,2}(?:[ \u00a0\u202f]\d{3})++(?!\d)(?:\.\d+)?|\d*+(?:\.\d+)?)"
+    r"|(?<=\.)(?<!\w.)\d+|(?P<special>(?<=\\)(?:[dtc]?frac|nicefrac|sfrac|sqrt|boxed|fbox)(?![A-Za-z])"
+    r"|(?<=[¼-¾⅐-⅞√])|(?<=[⁰¹²³⁴-⁹])[⁰¹²³⁴-⁹]*))"
 )
-LABEL = re.compile(
-    r"(?:(?i:step|case|part|lemma|theorem|claim|figure|fig|example|equation|eq|section|problem|question|method|solution"
-    r"|option|table|chapter|proposition|corollary|definition|note|stage|phase)|Round)s?"  # "round 3.7 to 4" is a verb
-)
-SIGN_AFTER = re.compile(r"is|are|was|be|to|by|of|and|or|than|from|gets?|gives?|equals?|value|answer|result")
-CURRENCY = re.compile(r"Rs|RM|USD|EUR|GBP|INR|CAD|AUD|US")
-ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
-LIST_AFTER = re.compile(r"[.):][ \t]+\S")
-LETTERS = string.ascii_letters
-WINDOW = 64  # how far back a number's surroundings are looked at, so that a long line costs no more than a short one
+BOX = "box"
+BOX_OPEN = re.compile(r"\\f?box(?:ed)?\s*\{")
+MAX_BOX = 1000
+WRAPPER = re.compile(r"\\(?:left|right|text(?:bf|it|rm)?|math(?:rm|bf)|displaystyle|,|!|;|:| )")
+SUBSTANCE = re.compile(r"[^\s{}().,;:$\\]")
+BOXED = f"{THE_TARGET}, in the answer box"
+PART = f"{THE_TARGET}, with a fraction bar"
+RAISED_DIGITS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
+LIST_MARKS = frozenset(".):*")
+LABEL_WORDS = LABELS | ABBREVIATED | {"round", "day", "line", "row"}
+WINDOW = 48
+ANSWER_PLACE = re.compile(r"(?:####|\\f?box(?:ed)?\s*\{?|answer(?:\s+is)?\s*:?)\s*[$(\\]*\s*$", re.IGNORECASE)
+NUMERIC = re.compile(r"-?(?:\d|√)")
+SIGN_AFTER = frozenset(
+    ["is", "are", "was", "be", "to", "by", "of", "and", "or", "than", "from", "get", "gets", "give", "gives", "equal",
+     "equals", "value", "answer", "result"]
+)  # fmt: skip
+SEPARATORS = frozenset("=+*/×÷<>≈,;&~$|\n")  # before a number, these say that it is no label and no name
+MINUS = frozenset("-\u2212")
+BEFORE_LABELLED = frozenset(" (#*.~")
+IN_NAME = frozenset("_{^[:")
+MAX_ROUNDS = 8
+DECIMAL_MARKS = frozenset(".,")
+MAY_EXTEND = frozenset(" .")
+STRUCTURED = frozenset("snrtSNRT^\\")  # after a number, these may begin an ordinal
 
 
-ANSWER_PLACE = re.compile(r"(?:####|\\boxed\s*\{|answer(?:\s+is)?\s*:?)\s*\$?\s*$", re.IGNORECASE)
+Read = tuple[int, int, str, tuple[str, ...], str]  # a Value, or as plain a tuple where speed counts
 
 
-def mask_math(text: str, target: str, question: str = "", *, ratio: float = 1.0, seed: int = 0) -> MaskedTrace:
-    """Mask a math trace.
+def find_math(
+    text: str, target: str = "", question: str = "", aliases: tuple[str, ...] = (), *, hide_given: bool = False
+) -> list[Span]:
+    """Find what to hide in a math trace.
 
     Args:
         text: the trace.
-        target: hidden wherever it stands; where the question gives it, only as the answer (after `####`, in a box,
-            after "answer is"); may be empty.
-        question: its numbers stay readable.
-        ratio: share of the hidden values to hide, for ablations; the target is always hidden.
-        seed: which values stay when `ratio` is below 1.
+        target, aliases: hidden wherever they stand, in every writing; where the question gives the target, only as the
+            answer (after `####`, in a box, after "answer is").
+        question: its values stay readable, those in a list of options aside.
+        hide_given: hide them all the same.
 
     Returns:
-        The masked trace; spans of equal value share a blank.
-
-    Raises:
-        InputError: the ratio is not in 0..1.
+        Spans that do not overlap, in order.
     """
-    if not 0.0 <= ratio <= 1.0:
-        raise InputError(f"the mask ratio must be between 0 and 1, got {ratio}", field="ratio")
-    given = {value for value, _, _ in numbers(question)}
-    found = numbers(text)
-    listed = _list_numbers(text, found)
-    goal = parse_number(target)
-    spans = [
-        Span(start, end, "number", value, "computed in the trace")
-        for value, start, end in found
-        if (value not in given or (value == goal and ANSWER_PLACE.search(text[max(0, start - 40) : start])))
-        and start not in listed
-        and not _is_structure(text, start, end)
-    ]
-    if ratio < 1.0:
-        reading = read_value(target)
-        values = sorted(value for value in {span.value for span in spans} if not _is_goal(value, goal, reading))
-        keep = set(random.Random(seed).sample(values, round((1.0 - ratio) * len(values))))
-        spans = [span for span in spans if span.value not in keep]
-    if goal is None and target.strip() and not _stands_in(target, question):
-        spans = _with_target(text, target, spans, found)
-    return with_blanks(text, spans)
+    stem, options = split_options(question)
+    chosen = options.get(target.strip().strip("().").upper(), "")
+    goals = read_goals(target, (*aliases, chosen))
+    given: frozenset[str] = frozenset() if hide_given else given_values(stem)
+    shown = not hide_given and bool(goals.texts) and bool(find_forms(stem, goals))
+    spans = _find(text, goals, given, shown)
+    for _ in range(MAX_ROUNDS):
+        if not _is_glued(text, spans, bool(goals.texts)):
+            break
+        masked = with_blanks(text, spans)
+        more = masked.in_original(_find(masked.rendered, goals, given, shown))
+        if not more:
+            break
+        spans = _joined(spans, more)
+    return spans
 
 
-def numbers(text: str) -> list[tuple[str, int, int]]:
-    """Every number written in digits: value, start, end; a minus that is a sign belongs to the number.
+def _find(text: str, goals: Goals, given: frozenset[str], shown: bool) -> list[Span]:
+    spans = _find_values(text, goals, given)
+    forms = find_forms(text, goals) if goals.texts else []
+    if shown:
+        forms = [form for form in forms if _is_answer_place(text, form.start)]
+    return _with_forms(text, spans, forms) if forms else spans
 
-    The value is the shortest writing of the number (`-1,000.50` is "-1000.5"), so equal values are equal texts
-    however many digits they have.
+
+def _is_glued(text: str, spans: list[Span], with_texts: bool) -> bool:
+    """Whether something could be read differently once the blanks are there, because a span had a letter or digit at it.
+
+    A coefficient (`2x`) alone changes nothing, unless the target is a text that might begin there.
     """
-    found = []
-    for match in NUMBER.finditer(text):
+    for start, end, *_ in spans:
+        after = text[end : end + 1]
+        if after.isalnum() and (with_texts or not (after.isalpha() and after.isascii())):
+            return True
+        if after in DECIMAL_MARKS and text[end + 1 : end + 2].isdecimal():
+            return True
+        if (start and text[start - 1].isalnum()) or after == "√":
+            return True
+    return False
+
+
+def _find_values(text: str, goals: Goals, given: frozenset[str]) -> list[Span]:
+    wanted = goals.keys
+    listed: set[int] | None = None
+    spans: list[Span] = []
+    for start, end, key, _, whole in scan(text):
+        is_goal = key in wanted
+        if whole:
+            category, key, why = _part(key, whole, wanted)
+        else:
+            category, why = "number", THE_TARGET if is_goal else COMPUTED
+        if key in given and why is not PART and why is not BOXED and not (is_goal and _is_answer_place(text, start)):
+            continue
+        at = start + 1 if text[start] in MINUS else start
+        before = text[at - 1] if at else "\n"
+        after = text[end : end + 1]
+        if text[at].isdecimal() and text[end - 1].isdecimal():
+            if before not in SEPARATORS:
+                named = before.isalpha() or before in IN_NAME
+                if (named or (before in BEFORE_LABELLED and _follows_label(text, at))) and is_structure(text, at, end):
+                    continue
+            if after in STRUCTURED and ORDINAL.match(text, end):
+                continue
+        if after in LIST_MARKS and end - start < 4:
+            if listed is None:
+                listed = list_numbers(text)
+            if start in listed:
+                continue
+        spans.append(Span(start, end, category, key, why))
+    return _with_words(text, spans, goals, given)
+
+
+def _part(key: str, whole: str, wanted: frozenset[str]) -> tuple[str, str, str]:
+    """Category, key and reason of what is the content of a box or part of a fraction."""
+    if whole == BOX:
+        if key in wanted or NUMERIC.match(key):
+            return "number", key, THE_TARGET if key in wanted else BOXED
+        return "target", key, BOXED
+    if key in wanted:
+        return "number", key, THE_TARGET
+    return "number", key, PART if whole in wanted else COMPUTED
+
+
+def _is_answer_place(text: str, at: int) -> bool:
+    return ANSWER_PLACE.search(text[max(0, at - 40) : at]) is not None
+
+
+def scan(text: str) -> list[Read]:
+    """Every value that is not written in words, from left to right, labels and other structure among them."""
+    found: list[Read] = []
+    latex: Latex | None = None
+    skip = 0
+    for match in SCAN.finditer(text):
         start, end = match.span()
-        value = _canonical(match[0])
-        if start and text[start - 1] in "-\u2212" and _is_sign(text, start - 1):
-            start, value = start - 1, value if value == "0" else "-" + value
-        found.append((value, start, end))
+        if start < skip:
+            continue
+        values: list[Value] | None = None
+        if match.lastindex is None:
+            after = text[end : end + 1]
+            if after in EXTENDS or (after in MAY_EXTEND and text[end + 1 : end + 2] in EXTENDS_AFTER_SPACE):
+                latex = latex or Latex(text)
+                values = extend(text, start, end, latex)
+        else:
+            latex = latex or Latex(text)
+            values = _special(text, start, end, latex)
+            if not values:
+                continue
+        sign = start and text[start - 1] in MINUS and _is_sign(text, start - 1)
+        if values is None:
+            key = number_key(match[0])
+            found.append((start - 1, end, negative(key), (), "") if sign else (start, end, key, (), ""))
+            continue
+        skip = values[-1].end
+        if sign:
+            start, end, key, parts, whole = values[0]
+            whole = negative(whole) if whole and whole != BOX else whole
+            values[0] = Value(start - 1, end, negative(key), parts, whole)
+        found += values
+    if found and (written := dates(text)):
+        clear = [value for value in found if not any(date[0] < value[1] and value[0] < date[1] for date in written)]
+        found = sorted(clear + written)
     return found
 
 
-def parse_number(text: str) -> str | None:
-    """The value of a text that is one number and nothing else (currency and percent signs aside), or None."""
-    bare = text.strip().strip("$\\% ").rstrip(".")
-    found = numbers(bare)
-    return found[0][0] if len(found) == 1 and found[0][1:] == (0, len(bare)) else None
+def _special(text: str, start: int, end: int, latex: Latex) -> list[Value]:
+    """The value that begins with a command, a root, a unicode fraction or a raised digit; empty if there is none."""
+    first = text[start]
+    if first in RAISED_DIGITS:
+        unit = UNIT_RAISED.search(text[max(0, start - 24) : start])
+        return [] if unit else [Value(start, end, number_key(text[start:end].translate(SUPERSCRIPTS)))]
+    if first == "\\" and text[start + 1] in "bf" and (box := BOX_OPEN.match(text, start)):
+        close = latex.pairs.get(box.end() - 1)
+        if close is None or not text[box.end() : close].strip():
+            return []
+        inner = text[box.end() : close]
+        left = box.end() + len(inner) - len(inner.lstrip())
+        key = value_key(inner) if len(inner) < MAX_BOX else None
+        return [Value(left, left + len(inner.strip()), key or text_key(inner[:MAX_BOX]), (), BOX)]
+    read = latex.constant(start)
+    if read is None:
+        return []
+    over = root_over(text, *read)
+    return [Value(start, *(over or read))]
 
 
-def _canonical(digits: str) -> str:
-    if not digits.isascii():
-        digits = "".join(str(int(one)) if one.isdecimal() else one for one in digits)
-    whole, _, decimals = digits.partition(".")
-    if not whole.isdecimal():
-        whole = re.sub(r"\D", "", whole)
-    whole, decimals = whole.lstrip("0") or "0", decimals.rstrip("0")
-    return f"{whole}.{decimals}" if decimals else whole
+def _with_words(text: str, spans: list[Span], goals: Goals, given: frozenset[str]) -> list[Span]:
+    found = []
+    for word in number_words(text):
+        is_goal = word.key in goals.keys
+        is_part = word.whole in goals.keys
+        plain = word.key in ("1", "0.5") and word.end - word.start < 5  # `one` and `half` are words of their own
+        if is_part:
+            why = PART
+        elif word.key in given:
+            if not is_goal or not _is_answer_place(text, word.start):
+                continue
+            why = THE_TARGET
+        elif (plain or word.loose) and (not is_goal or (word.loose and word.key == "1")):
+            continue
+        else:
+            why = THE_TARGET if is_goal else COMPUTED
+        found.append(Span(word.start, word.end, "number", word.key, why))
+    return _joined(found, spans) if found else spans
 
 
-def _line_before(text: str, at: int) -> str:
-    before = text[max(0, at - WINDOW) : at]
-    return before[before.rfind("\n") + 1 :]
+def _with_forms(text: str, spans: list[Span], forms: list[Span]) -> list[Span]:
+    """Both; a box that holds more than the form is hidden whole, a number inside of a form goes with it."""
+    boxes = [span for span in spans if span.category == "target"]
+    kept = []
+    for form in forms:
+        at = bisect_right([box.end for box in boxes], form.start)
+        box = boxes[at] if at < len(boxes) and boxes[at].start < form.end else None
+        if box is None or not SUBSTANCE.search(
+            WRAPPER.sub("", text[box.start : form.start] + text[form.end : box.end])
+        ):
+            kept.append(form)
+    return _joined([span for span in spans if span.category != "target"], _joined(boxes, kept))
+
+
+def _joined(fewer: list[Span], more: list[Span]) -> list[Span]:
+    """Both, in order; spans that overlap become one, which counts as that of the second list."""
+    joined: list[tuple[Span, bool]] = []
+    for span, first in sorted([*((span, True) for span in more), *((span, False) for span in fewer)]):
+        if not joined or joined[-1][0].end <= span.start:
+            joined.append((span, first))
+            continue
+        last, leads = joined[-1]
+        kept = last if leads or not first else span
+        joined[-1] = (kept._replace(start=last.start, end=max(last.end, span.end)), leads or first)
+    return [span for span, _ in joined]
 
 
 def _is_sign(text: str, at: int) -> bool:
     """Whether the minus at `at` is a sign: nothing that could be the left side of a subtraction goes before it."""
-    line = _line_before(text, at)
+    before = text[max(0, at - WINDOW) : at]
+    line = before[before.rfind("\n") + 1 :]
     left = line.rstrip()
     last = left[-1:]
     if last in ("|", "'", "$"):  # the end of |x|, of f', of $x$; or the beginning of something
         last = left[-2:-1]
     if not last or not (last.isalnum() or last in "_)]}%!\u00b0"):
         return True
-    return left != line and SIGN_AFTER.fullmatch(_last_word(left).lower()) is not None
+    return left != line and last_word(left).lower() in SIGN_AFTER
 
 
-def _last_word(line: str) -> str:
-    """The letters that a line ends with; empty for a command such as `\\pi`."""
-    rest = line.rstrip(LETTERS)
-    return "" if rest.endswith("\\") else line[len(rest) :]
+def _follows_label(text: str, at: int) -> bool:
+    """Whether the word before the number at `at` is a label, by a quick look; `is_structure` says it for sure."""
+    words = text[max(0, at - 16) : at].rstrip(" (#*~").split()
+    return bool(words) and words[-1].strip("(*#[.").lower() in LABEL_WORDS
 
 
-def _is_goal(value: str, goal: str | None, reading: Fraction | None) -> bool:
-    return value == goal or (reading is not None and len(value) <= MAX_NUMBER and Fraction(value) == reading)
+def given_values(question: str) -> frozenset[str]:
+    """The keys of all values that a question gives, in digits or in words."""
+    given: set[str] = set()
+    for _, _, key, parts, _ in scan(question):
+        given.add(key)
+        given.update(parts)
+    given.update(word.key for word in number_words(question))
+    return frozenset(given)
 
 
-def _list_numbers(text: str, found: list[tuple[str, int, int]]) -> set[int]:
-    """Where the list numbers stand: first on their line, text after them, and counting up from 0 or 1."""
-    places, seen = set(), {-1, 0}
-    for value, start, end in found:
-        if end - start > 3 or not text[start:end].isdecimal() or int(value) - 1 not in seen:
-            continue
-        line = _line_before(text, start)
-        if len(line) < WINDOW and line.lstrip(" \t") in ("", "(") and LIST_AFTER.match(text, end):
-            places.add(start)
-            seen.add(int(value))
-    return places
+def numbers(text: str) -> list[tuple[str, int, int]]:
+    """Every value that is written in digits: key, start, end; a minus that is a sign belongs to it."""
+    return [(key, start, end) for start, end, key, _, _ in scan(text)]
 
 
-def _is_structure(text: str, start: int, end: int) -> bool:
-    line = _line_before(text, start)
-    return _is_in_a_name(line) or _is_labelled(line) or ORDINAL.match(text, end) is not None
-
-
-def _is_in_a_name(line: str) -> bool:
-    subscript = line.removesuffix("{")
-    if subscript.endswith("_"):
-        last = subscript[-2:-1]
-        return last.isalnum() or last in (")", "}", "]")
-    if not line[-1:].isalpha():
-        return False
-    word = _last_word(line)
-    return not CURRENCY.fullmatch(word) and (bool(word) or not line[-1].isascii())
-
-
-def _is_labelled(line: str) -> bool:
-    left = line.removesuffix("#").removesuffix("(").rstrip(" \t").removesuffix(".")
-    return LABEL.fullmatch(_last_word(left)) is not None
-
-
-def _stands_in(target: str, question: str) -> bool:
-    return _whole(target).search(question) is not None
-
-
-def _whole(target: str) -> re.Pattern[str]:
-    """The target as a whole word in any case; one letter only as it is written, or every article would be an `A`."""
-    word = target.strip()
-    left = r"(?<!\w)" if word[0].isalnum() else ""
-    right = r"(?!\w)" if word[-1].isalnum() else ""
-    return re.compile(left + re.escape(word) + right, re.IGNORECASE if len(word) > 1 else 0)
-
-
-def _with_target(text: str, target: str, spans: list[Span], found: list[tuple[str, int, int]]) -> list[Span]:
-    starts, ends = [start for _, start, _ in found], [end for _, _, end in found]
-
-    def cuts_a_number(at: int) -> bool:
-        before = bisect_right(starts, at) - 1
-        return before >= 0 and starts[before] < at < ends[before]
-
-    hits = [
-        Span(match.start(), match.end(), "target", target.strip().lower(), "the target")
-        for match in _whole(target).finditer(text)
-        if not cuts_a_number(match.start()) and not cuts_a_number(match.end())
-    ]
-    begins = [hit.start for hit in hits]
-    clear = []
-    for span in spans:
-        before = bisect_right(begins, span.start) - 1
-        if before < 0 or hits[before].end <= span.start:
-            clear.append(span)
-    return clear + hits
+def parse_number(text: str) -> str | None:
+    """The key of a text that is one number and nothing else (currency and percent signs aside), or None."""
+    bare = text.strip().strip("$\\% ").rstrip(".")
+    found = numbers(bare)
+    return found[0][0] if len(found) == 1 and found[0][1:] == (0, len(bare)) else None

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from cloze.errors import InputError
+from cloze.masking.mask import Control, Level, MaskSettings
 from cloze.methods.spelling import explain
 
 FOLDER = Path(__file__).parent
@@ -34,10 +35,34 @@ class About(Part):
 
 
 class Mask(Part):
-    """Which spans of the trace are hidden: `domain` takes the masker of the problem's domain."""
+    """Which spans of the trace are hidden.
 
-    kind: Literal["none", "domain"] = "none"
+    Attributes:
+        kind: `none`; `domain`, what the masker of the problem's domain finds; or a control: as many random spans
+            (`random_spans`) or words (`random_tokens`) as that masker would hide.
+        ratio: share of the hidden values that are hidden; the target always is.
+        critical_path: only values on which the target depends.
+        hide_given: also what the question gives.
+        level: of code, see `cloze.masking.MaskSettings`.
+    """
+
+    kind: Literal["none", "domain", "random_spans", "random_tokens"] = "none"
     ratio: float = Field(1.0, ge=0.0, le=1.0)
+    critical_path: bool = False
+    hide_given: bool = False
+    level: Level = "block"
+
+    def settings(self, seed: int) -> MaskSettings:
+        """What the masker takes."""
+        controls: dict[str, Control] = {"random_spans": "spans", "random_tokens": "tokens"}
+        return MaskSettings(
+            ratio=self.ratio,
+            seed=seed,
+            control=controls.get(self.kind, ""),
+            critical_path=self.critical_path,
+            hide_given=self.hide_given,
+            level=self.level,
+        )
 
 
 class Guidance(Part):

@@ -5,8 +5,7 @@ row is a dict with a number that counts from 1: the line of a jsonl file (blank 
 it), the data row of the others (a csv header does not count). Everything but `.json` streams. A row that cannot be read
 does not end the walk: `scan_rows` hands it on as an error, and whoever reads decides whether to stop there.
 
-Writing is all or nothing: the rows go to a file beside the wanted one, which takes its place only when all of it is
-on the disk.
+Writing is in `rewrite` and `parts`; what a value looks like in each format stands here.
 """
 
 from __future__ import annotations
@@ -15,14 +14,15 @@ import codecs
 import csv
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from cloze.errors import InputError
 
 Row = dict[str, object]
 BATCH = 256
+BUFFER = 1 << 20  # bytes read ahead of each column
 
 
 def scan_rows(path: str | Path) -> Iterator[tuple[int, Row | InputError]]:
@@ -39,6 +39,15 @@ def scan_rows(path: str | Path) -> Iterator[tuple[int, Row | InputError]]:
             is empty or broken beyond the row.
     """
     path = Path(path)
+    return _not_empty(path, reader_of(path)(path))
+
+
+def reader_of(path: Path) -> Reader:
+    """What reads a file.
+
+    Raises:
+        InputError: there is no such file, it is a folder or its ending is unknown.
+    """
     if path.is_dir():
         raise InputError("is a folder, not a data file", file=path, mend="name one of the files in it")
     if not path.exists():
@@ -48,50 +57,7 @@ def scan_rows(path: str | Path) -> Iterator[tuple[int, Row | InputError]]:
         raise InputError(
             f"unknown ending {path.suffix!r}", file=path, mend=f"convert it to one of {', '.join(READERS)}"
         )
-    return _not_empty(path, reader(path))
-
-
-def iterate_rows(path: str | Path) -> Iterator[tuple[int, Row]]:
-    """Walk a file that has to be sound throughout: as `scan_rows`, but the first bad row is raised.
-
-    Raises:
-        InputError: as `scan_rows`, or a row cannot be read.
-    """
-    return _all_sound(scan_rows(path))
-
-
-def write_rows(path: str | Path, rows: Iterable[Mapping[str, object]]) -> int:
-    """Write rows to a `.jsonl`, `.ndjson` or `.parquet` file, which appears whole or not at all.
-
-    Args:
-        path: where; an existing file is replaced at the end.
-        rows: streamed into jsonl, collected first for parquet. A parquet column is the same type in every row.
-
-    Returns:
-        How many rows were written.
-
-    Raises:
-        InputError: unknown ending, no rows, a value that the format cannot hold, or the disk says no.
-    """
-    path = Path(path)
-    writer = WRITERS.get(path.suffix.lower())
-    if writer is None:
-        raise InputError(f"cannot write {path.suffix!r}", file=path, mend=f"use one of {', '.join(WRITERS)}")
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with open(aside, "wb") as handle:
-            count = writer(handle, rows, path)
-            if not count:
-                raise InputError("there are no rows to write", file=path)
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.replace(aside, path)
-        _sync_folder(path.parent)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", file=path) from error
-    finally:
-        aside.unlink(missing_ok=True)
-    return count
+    return reader
 
 
 def _not_empty(path: Path, rows: Iterator[tuple[int, Row | InputError]]) -> Iterator[tuple[int, Row | InputError]]:
@@ -106,29 +72,33 @@ def _not_empty(path: Path, rows: Iterator[tuple[int, Row | InputError]]) -> Iter
         raise InputError("the data set is empty", file=path, mend="give a file with at least one row")
 
 
-def _all_sound(rows: Iterator[tuple[int, Row | InputError]]) -> Iterator[tuple[int, Row]]:
-    for number, row in rows:
-        if isinstance(row, InputError):
-            raise row
-        yield number, row
-
-
 def _read_jsonl(path: Path) -> Iterator[tuple[int, Row | InputError]]:
-    with open(path, "rb") as lines:
-        for number, line in enumerate(lines, 1):
-            line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-            if not line.strip():
-                continue
-            try:
-                yield number, _as_row(json.loads(line.decode("utf-8")), path, number)
-            except UnicodeDecodeError:
-                yield number, _undecodable(path, number)
-            except (ValueError, RecursionError) as error:
-                where = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else error
-                yield number, InputError(f"broken JSON ({where})", file=path, row=number, mend="mend the line")
+    with open(path, "rb") as handle:
+        for number, line in jsonl_lines(handle):
+            yield number, parse_line(line, path, number)
 
 
-def _read_json(path: Path) -> Iterator[tuple[int, Row | InputError]]:
+def jsonl_lines(handle: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """The lines of a jsonl file that hold something, with their numbers."""
+    for number, line in enumerate(handle, 1):
+        line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+        if line.strip():
+            yield number, line
+
+
+def parse_line(line: bytes, path: Path, number: int) -> Row | InputError:
+    """The row in one line of a jsonl file, or what is wrong with it."""
+    try:
+        return _as_row(json.loads(line.decode("utf-8")), path, number)
+    except UnicodeDecodeError:
+        return _undecodable(path, number)
+    except (ValueError, RecursionError) as error:
+        where = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else error
+        return InputError(f"broken JSON ({where})", file=path, row=number, mend="mend the line")
+
+
+def read_json(path: Path) -> Iterator[tuple[int, Row | InputError]]:
+    """The rows of a json file, which is held in memory as a whole."""
     try:
         values = json.loads(path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -149,43 +119,56 @@ def _read_json(path: Path) -> Iterator[tuple[int, Row | InputError]]:
 
 
 def _read_csv(path: Path) -> Iterator[tuple[int, Row | InputError]]:
+    with open(path, "rb") as handle:
+        yield from csv_rows(handle, path)
+
+
+def csv_rows(handle: Iterable[bytes], path: Path) -> Iterator[tuple[int, Row | InputError]]:
+    """The rows of an open csv or tsv file."""
     csv.field_size_limit(1 << 30)  # the module's own limit of 128 KiB is shorter than a long trace
     number = 0
-    with open(path, "rb") as lines:
-        # Undecodable bytes survive as lone surrogates until their row is known.
-        texts = (line.decode("utf-8", "surrogateescape") for line in lines)
-        separator = "\t" if path.suffix.lower() == ".tsv" else ","
-        records = (record for record in csv.reader(texts, delimiter=separator, strict=True) if record)
-        try:
-            header = [name.removeprefix("\ufeff") for name in next(records, [])]
-            _check_names(header, path)
-            for number, record in enumerate(records, 1):
-                if len(record) != len(header):
-                    what = f"the row has {len(record)} fields, the header {len(header)}"
-                    yield number, InputError(what, file=path, row=number, mend="quote fields that hold separators")
-                    continue
-                broken = next((name for name, text in zip(header, record, strict=True) if not _encodes(text)), None)
-                row: Row = dict(zip(header, record, strict=True))
-                yield number, row if broken is None else _undecodable(path, number, broken)
-        except csv.Error as error:
-            raise InputError(
-                f"broken csv ({error})", file=path, row=number + 1, mend="check the quotes from that row on"
-            ) from error
+    # Undecodable bytes survive as lone surrogates until their row is known.
+    texts = (line.decode("utf-8", "surrogateescape") for line in handle)
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    records = (record for record in csv.reader(texts, delimiter=separator, strict=True) if record)
+    try:
+        header = [name.removeprefix("\ufeff") for name in next(records, [])]
+        check_names(header, path)
+        for number, record in enumerate(records, 1):
+            if len(record) != len(header):
+                what = f"the row has {len(record)} fields, the header {len(header)}"
+                yield number, InputError(what, file=path, row=number, mend="quote fields that hold separators")
+                continue
+            broken = next((name for name, text in zip(header, record, strict=True) if not _encodes(text)), None)
+            row: Row = dict(zip(header, record, strict=True))
+            yield number, row if broken is None else _undecodable(path, number, broken)
+    except csv.Error as error:
+        raise InputError(
+            f"broken csv ({error})", file=path, row=number + 1, mend="check the quotes from that row on"
+        ) from error
 
 
 def _read_parquet(path: Path) -> Iterator[tuple[int, Row | InputError]]:
+    number = 0
+    for batch in parquet_batches(path, BATCH):
+        for row in batch_rows(batch, path, number + 1):
+            number += 1
+            yield number, row
+
+
+def parquet_batches(path: Path, size: int) -> Iterator[Any]:
+    """The rows of a parquet file as Arrow batches of at most `size` rows, without holding a whole row group."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     number = 0
     with open(path, "rb") as handle:
         try:
-            with pq.ParquetFile(handle) as file:
-                _check_names(file.schema_arrow.names, path)
-                for batch in file.iter_batches(batch_size=BATCH):
-                    for row in _batch_rows(batch, path, number + 1):
-                        number += 1
-                        yield number, row
+            with pq.ParquetFile(handle, buffer_size=BUFFER) as file:
+                check_names(file.schema_arrow.names, path)
+                for batch in file.iter_batches(batch_size=size):
+                    number += batch.num_rows
+                    yield batch
         except (pa.ArrowException, OSError) as error:
             raise InputError(
                 f"broken parquet ({error})",
@@ -195,7 +178,8 @@ def _read_parquet(path: Path) -> Iterator[tuple[int, Row | InputError]]:
             ) from error
 
 
-def _batch_rows(batch: Any, path: Path, start: int) -> Iterator[Row | InputError]:
+def batch_rows(batch: Any, path: Path, start: int) -> Iterator[Row | InputError]:
+    """The rows of an Arrow batch whose first row has the number `start`."""
     try:
         yield from batch.to_pylist()
         return
@@ -232,7 +216,8 @@ def _encodes(text: str) -> bool:
         return False
 
 
-def _check_names(names: list[str], path: Path) -> None:
+def check_names(names: list[str], path: Path) -> None:
+    """Refuse column names that are not told apart or cannot be written."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"two columns have the name {twice[0]!r}", file=path, field=twice[0], mend="rename one")
@@ -240,18 +225,12 @@ def _check_names(names: list[str], path: Path) -> None:
         raise InputError("the header is not UTF-8", file=path, mend="save it as UTF-8")
 
 
-def _write_jsonl(handle: IO[bytes], rows: Iterable[Mapping[str, object]], path: Path) -> int:
-    count = 0
-    for count, row in enumerate(rows, 1):
-        try:
-            text = json.dumps(dict(row), ensure_ascii=False, allow_nan=False, default=_as_json)
-            handle.write(text.encode("utf-8") + b"\n")
-        except (TypeError, ValueError) as error:
-            raise InputError(f"JSON cannot hold the row ({error})", file=path, row=count) from error
-    return count
+def as_json(value: Any) -> object:
+    """For `json.dumps`: numpy's values and dates as JSON has them.
 
-
-def _as_json(value: Any) -> object:
+    Raises:
+        TypeError: anything else.
+    """
     if hasattr(value, "tolist"):
         return value.tolist()
     if hasattr(value, "isoformat"):
@@ -259,30 +238,50 @@ def _as_json(value: Any) -> object:
     raise TypeError(f"a {type(value).__name__}")
 
 
-def _write_parquet(handle: IO[bytes], rows: Iterable[Mapping[str, object]], path: Path) -> int:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def to_arrow(rows: Sequence[Mapping[str, object]], path: Path, types: Mapping[str, Any]) -> Any:
+    """Rows as an Arrow table whose columns are all that any row has.
 
-    rows = list(rows)
+    Args:
+        rows: in a column, one type and None.
+        path: for messages.
+        types: Arrow types of some columns; those of the others follow from their values.
+
+    Raises:
+        InputError: names the column that has no type of its own.
+    """
+    import pyarrow as pa
+
     arrays = {}
     for name in dict.fromkeys(name for row in rows for name in row):
         values = [row.get(name) for row in rows]
-        if all(value is None or (isinstance(value, dict) and not value) for value in values):
-            values = [None] * len(rows)  # parquet has no object without fields
         try:
-            arrays[name] = pa.array(values)
+            array = pa.array(values, types.get(name))
+            if _has_empty_object(array.type):
+                array = pa.array([_without_empty_objects(value) for value in values], types.get(name))
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise InputError(
                 f"parquet cannot hold the column ({error})", file=path, field=name, mend="write .jsonl instead"
             ) from error
-    try:
-        pq.write_table(pa.table(arrays), handle)
-    except pa.ArrowException as error:
-        raise InputError(f"parquet cannot hold the rows ({error})", file=path, mend="write .jsonl instead") from error
-    return len(rows)
+        arrays[name] = array
+    return pa.table(arrays)
 
 
-def _sync_folder(folder: Path) -> None:
+def _has_empty_object(kind: Any) -> bool:
+    import pyarrow as pa
+
+    children = [kind.field(index).type for index in range(kind.num_fields)]
+    return (pa.types.is_struct(kind) and not children) or any(map(_has_empty_object, children))
+
+
+def _without_empty_objects(value: object) -> object:
+    """Parquet has no object without fields: None in its place, all the way down."""
+    if isinstance(value, dict):
+        return {key: _without_empty_objects(inner) for key, inner in value.items()} or None
+    return [_without_empty_objects(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def sync_folder(folder: Path) -> None:
+    """Make sure that the names in a folder are on the disk."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -292,13 +291,11 @@ def _sync_folder(folder: Path) -> None:
 
 
 Reader = Callable[[Path], Iterator[tuple[int, Row | InputError]]]
-Writer = Callable[[IO[bytes], Iterable[Mapping[str, object]], Path], int]
 READERS: dict[str, Reader] = {
     ".parquet": _read_parquet,
     ".jsonl": _read_jsonl,
     ".ndjson": _read_jsonl,
-    ".json": _read_json,
+    ".json": read_json,
     ".csv": _read_csv,
     ".tsv": _read_csv,
 }
-WRITERS: dict[str, Writer] = {".jsonl": _write_jsonl, ".ndjson": _write_jsonl, ".parquet": _write_parquet}

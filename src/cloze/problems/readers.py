@@ -105,6 +105,20 @@ def require_traces(problems: Sequence[Problem], file: str | Path, *, schema: str
     )
 
 
+def look_at(path: str | Path, schema: str | None = None) -> tuple[str, list[str]]:
+    """The name of a file's schema and the columns of its first rows.
+
+    Args:
+        path: a file with one of the endings in `files.READERS`.
+        schema: a name in `SCHEMAS`, which is taken as it is; None finds it.
+
+    Raises:
+        InputError: the file cannot be read, there is no such schema, or none fits.
+    """
+    name, rows = _with_schema(Path(path), schema)
+    return name, list(dict.fromkeys(str(key) for _, row in islice(rows, HEAD) if isinstance(row, dict) for key in row))
+
+
 def _with_schema(path: Path, schema: str | None) -> tuple[str, Iterator[tuple[int, Row | InputError]]]:
     """The schema's name, found by looking ahead if None, and all rows."""
     if schema is not None and schema not in SCHEMAS:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypedDict, cast
@@ -41,22 +41,25 @@ class Fields(TypedDict, total=False):
     aliases: tuple[str, ...]
 
 
-def cloze(row: Row) -> Fields:
-    """Our own: the attributes of `Problem` by name; all but question and target may be missing."""
+def cloze(row: Row, *, needs: Collection[str] = ("question", "target")) -> Fields:
+    """Our own: the attributes of `Problem` by name; all but those in `needs` may be missing."""
     given = {name: row[name] for name in ("domain", "verifier", "source", "system") if not _absent(row.get(name))}
     texts = cast(Fields, {name: read_text(value, name) for name, value in given.items()})
     settings = _object(row.get("verifier_settings"), "verifier_settings")
-    target, others = read_target(row.get("target"), "target")
+    question, target = plain(row.get("question")), plain(row.get("target"))
+    others: tuple[str, ...] = ()
+    if "question" in needs or not _absent(question):
+        texts["question"] = read_text(question, "question")
+    if "target" in needs or not (_absent(target) or target == []):
+        texts["target"], others = read_target(target, "target")
     aliases = [*others, *(_scalar(alias, "aliases") for alias in _list(row.get("aliases"), "aliases"))]
     return {
         **_id(row.get("id")),
         **texts,
-        "question": read_text(row.get("question"), "question"),
-        "target": target,
         "trace": _trace(row.get("trace"), "trace"),
         # Columnar files give every row the keys of all rows; None stands for "not in this row".
         "verifier_settings": {key: value for key, value in settings.items() if value is not None},
-        "aliases": _aliases(aliases, target),
+        "aliases": _aliases(aliases, texts.get("target", "")),
     }
 
 
@@ -77,7 +80,8 @@ def verl(row: Row) -> Fields:
     extra = _object(row.get("extra_info"), "extra_info")
     traces = (_trace(extra.get(name), f"extra_info.{name}") for name in ("teacher_ds", "trace", "solution"))
     trace = next((trace for trace in traces if trace), None)
-    return {**_id(row.get("id"), extra.get("id")), **_prompt(row), **_ground_truth(row), "trace": trace}
+    read: Fields = {**_id(row.get("id"), extra.get("id")), **_prompt(row), **_ground_truth(row), "trace": trace}
+    return _with_rest(read, extra.get("cloze"))
 
 
 def luffy(row: Row) -> Fields:
@@ -130,7 +134,19 @@ def trl(row: Row) -> Fields:
     name = "solution" if _absent(row.get("answer")) and not _absent(row.get("solution")) else "answer"
     target, aliases = read_target(row.get(name), name)
     trace = _trace(row.get("completion"), "completion")
-    return {**_id(row.get("id")), **_prompt(row), "target": target, "aliases": aliases, "trace": trace}
+    read: Fields = {**_id(row.get("id")), **_prompt(row), "target": target, "aliases": aliases, "trace": trace}
+    return _with_rest(read, row.get("cloze"))
+
+
+def _with_rest(read: Fields, value: object) -> Fields:
+    """The fields for which a format has no place, which `cloze convert` puts aside as one object, taken in again."""
+    rest = _object(value, "cloze")
+    if not rest:
+        return read
+    known = {name: rest.get(name) for name in ("domain", "verifier", "verifier_settings", "source", "aliases")}
+    said = cloze(known, needs=())
+    said["aliases"] = _aliases([*read.get("aliases", ()), *said["aliases"]], read["target"])
+    return {**said, **read, "aliases": said["aliases"]}
 
 
 class Schema(NamedTuple):
@@ -161,7 +177,9 @@ def detect_schema(rows: Sequence[Row]) -> str:
 
 
 def _is_cloze(columns: set[str], rows: Sequence[Row]) -> bool:
-    return {"question", "target"} <= columns and "reward_model" not in columns
+    # A trace alone cannot be trained on, but it can be masked.
+    named = {"question", "target"} <= columns or ("trace" in columns and not {"prompt", "problem", "answer"} & columns)
+    return named and "reward_model" not in columns
 
 
 def _is_smepo(columns: set[str], rows: Sequence[Row]) -> bool:

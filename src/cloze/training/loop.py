@@ -26,7 +26,7 @@ from cloze.engines.protocol import Objective, UpdateReport
 from cloze.errors import InputError
 from cloze.evaluation.accuracy import accuracy, answer_all
 from cloze.evaluation.copying import follow_rate
-from cloze.guidance.guide import GuideSettings, check_masker, guided_prompt, unguided_prompt
+from cloze.guidance.guide import GuideSettings, check_maskers, guided_prompt, unguided_prompt
 from cloze.methods.schema import Method, ObjectivePart, load_method
 from cloze.problems.readers import require_traces
 from cloze.problems.record import Problem
@@ -76,9 +76,8 @@ def prepare(config: Config, note: Report) -> Setup:
     for line in notes:
         note(line)
     held_out = load_problems(config.data.eval, note) if config.data.eval else []
-    if method.mask.kind == "domain":
-        for problem in [*problems, *held_out]:
-            check_masker(problem)
+    if method.mask.kind != "none":
+        check_maskers([*problems, *held_out], method.mask.settings(config.run.seed))
     if shared := {problem.question for problem in problems} & {problem.question for problem in held_out}:
         note(f"warning: {len(shared)} evaluation questions also stand in the training data")
     model, tokenizer = load_model(config.model.path)
@@ -92,12 +91,11 @@ def prepare(config: Config, note: Report) -> Setup:
     )
     guide = GuideSettings(
         show=method.guidance.show == "trace",
-        masked=method.mask.kind == "domain",
-        mask_ratio=method.mask.ratio,
+        masked=method.mask.kind != "none",
+        mask=method.mask.settings(config.run.seed),
         placement=method.guidance.placement,
         instruction=config.sampling.instruction,
         max_prompt_tokens=config.sampling.max_prompt_tokens,
-        seed=config.run.seed,
     )
     for problem in [*problems, *held_out]:
         unguided_prompt(problem, tokenizer, guide)

@@ -24,7 +24,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from cloze.guidance.placement import INTRO, INTRO_MASKED, TAIL, build_prompt
 from cloze.guidance.prefix import cut_prefix
-from cloze.masking import mask_math
+from cloze.masking import MaskSettings, mask
 from cloze.problems.arithmetic import Chain, draw_chain, split_of, write_forged_trace, write_slipped_trace
 
 CHAT_TEMPLATE = (
@@ -160,7 +160,8 @@ def draw_lesson(rng: random.Random, tokenizer: Any, settings: PretrainSettings, 
     shown = ""
     if kind != "plain":
         share = rng.random() if kind == "part_masked" else 1.0
-        masking = mask_math(trace, chain.target, chain.question, ratio=share, seed=rng.randrange(2**31))
+        settings_of_mask = MaskSettings(ratio=share, seed=rng.randrange(2**31))
+        masking = mask(trace, target=chain.target, question=chain.question, settings=settings_of_mask)
         text = masking.rendered if masked else trace
         ratio = rng.random() if kind.endswith("_cut") else 1.0
         shown = cut_prefix(text, tokenizer, ratio=ratio).text

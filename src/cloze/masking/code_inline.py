@@ -1,0 +1,309 @@
+r"""Code inside a line of prose: between backticks, in `<code>`, or with no mark at all.
+
+A name, a cell of a table (`dp[i]`), a cost (`O(n)`), a file, a value or a sample (`f(3) = 4`) is what a plan talks
+about and stays; an expression or a statement is what the policy has to write and goes. Without a mark around it only
+what prose cannot be is code: an assignment to or from a cell or a call, a method call, an index into a call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from cloze.masking.code_lines import COST, PAIR, REVERSED, STRING, has_code, is_literal, is_statement, plain
+from cloze.masking.spans import blank_pattern
+
+MOST_LINES = 5  # of inline code that is broken over lines
+LONGEST = 300  # characters of an expression in prose
+TICKS = re.compile(r"(?<!\\)`+")
+TAG = re.compile(r"<(?P<close>/?)(?P<name>code|kbd|samp|tt)\b[^<>\n]{0,100}>", re.IGNORECASE)
+MATH = re.compile(
+    r"\$\$[^$]+\$\$|\$(?![\s$])[^$\n]*(?<![\s\\])\$(?!\w)|\\\((?:[^\\\n]|\\[^()\n])*+\\\)"
+    r"|\\\[(?:[^\\\n]|\\[^\[\]\n])*+\\\]"
+)
+NAME = r"[^\W\d]\w*+"
+INDEX = r"\[(?:[^\[\]]|\[[^\[\]]*\])*+\]"
+SMALL = r"-?\w+(?:\s?[-+]\s?\w+)?"
+BUILTIN = re.compile(
+    r"(?:print|sorted|sum|len|max|min|abs|set|list|dict|tuple|int|str|float|bool|range|reversed|enumerate|zip|map|filter"
+    r"|any|all|round|pow|divmod|input|ord|chr|bin|hex|sqrt|gcd|lcm|return|Counter|deque|sort|swap|open|eval)\b"
+)
+IN_PROSE = re.compile(r"(?:print|sorted|range|input|enumerate|zip|reversed|list|dict|int|Counter)\((?!e?s\))")
+MENTIONED = re.compile(
+    "|".join(
+        (
+            r"[@#$&*-]{0,2}\w[\w.]*\+{0,2}#?",  # a name, a file, a number, a flag, C++
+            r"--?\w[\w-]*|[\w.-]*/?(?:[\w.-]+/)*[\w-]+\.[A-Za-z]{1,5}|~?/[\w./-]+|\w+://\S+",
+            rf"{NAME}(?:\[{SMALL}(?:,\s*{SMALL})*\])+",
+            rf"{NAME}(?:::{NAME})*(?:<[\w\s,<>*:]*>)?",
+            rf"[-\w^*.]+\s*(?:<=?|≤)\s*{NAME}(?:\[\w+\]|\.\w+)?(?:,\s*{NAME})*\s*(?:<=?|≤)\s*[\w^*.]+",
+            r"\$.*\$|\\.*|[^<>]*<\w+://[^<>]*>",
+            r"[\w-]+-(?:th|st|nd|rd|indexed|based|first|sums?|pointers?|way|time|sized?|like|free|trees?|sort|ary|search)",
+        )
+    )
+)
+USER_CALL = re.compile(rf"(?P<name>{NAME})\((?:{NAME}(?:,\s*{NAME})*|[^()]*)?\)")
+SAMPLE = re.compile(rf"{NAME}\((?P<arguments>.*)\)(?:\s*(?:==?|->|→)\s*(?P<result>.*))?")
+WORDS = re.compile(r"[^\W\d_]+(?:['’]\w+)?(?:[ ,.!]+[^\W\d_]+(?:['’]\w+)?)*[.!?]?")
+WORD_TEST = re.compile(r"\w+ (?:not in|in|is not|is|and|or) \w+|not \w+ in \w+")
+OPERATOR = re.compile(r"[^\W\d]\w*[(\[]|[-+*/%&|^~<>=]|\?.*:|[^\W\d]\w*\.\w+\(")
+
+TARGET = re.compile(
+    rf"(?<![\w.)\]`'\"$\\{{}}])(?P<name>{NAME}(?:\.{NAME})*)(?P<cells>(?:{INDEX})*+)\s*"
+    r"(?P<operator>(?:[-+*/%&|^]|//|<<|>>)?=(?![=>])|:=|<-(?![-\d])|←)\s*"
+)
+CALL = re.compile(rf"(?<![\w.)\]`'\"$\\{{}}])(?P<name>{NAME}(?:\.[^\W\d]\w+)*)(?P<cells>(?:{INDEX})*+)\(")
+BRACKET = re.compile(r"[()]")
+TOKEN = re.compile(
+    r"\s*(?:(?P<word>[^\W\d]\w*+(?:\.[^\W\d]\w*+)*)|(?P<value>\d[\w.]*+(?<!\.)|\"[^\"\n]*\"|'[^'\n]*')|(?P<open>[(\[{])"
+    r"|(?P<close>[)\]}])|(?P<operator>\*\*|//|<<|>>|[=!<>]=|&&|\|\||[-+*/%&|^<>×·−≤≥])|(?P<comma>[,:]))"
+)
+WORD_OPERATOR = frozenset(("and", "or", "not", "in", "mod", "div", "xor"))
+
+Range = tuple[int, int]
+
+
+def is_solution(code: str) -> bool:
+    """Whether what stands between backticks is code that solves, not a thing that a plan talks about."""
+    text = blank_pattern().sub("blank", " ".join(code.split()))
+    if not has_code(code):
+        return False
+    if MENTIONED.fullmatch(text) or is_literal(text) or (COST.match(text) and "=" not in text):
+        return False
+    if is_statement(text) and not _is_mention_of_call(text):
+        return True
+    if WORD_TEST.fullmatch(text):
+        return True
+    if WORDS.fullmatch(text) or _is_mention_of_call(text):
+        return False
+    return OPERATOR.search(STRING.sub('""', text)) is not None
+
+
+def _is_mention_of_call(text: str) -> bool:
+    sample = SAMPLE.fullmatch(text)
+    if not sample or BUILTIN.match(text):
+        return USER_CALL.fullmatch(text) is not None and text.endswith("()")
+    if sample["result"] is not None:
+        return is_literal(sample["arguments"]) and is_literal(sample["result"])
+    return is_literal(sample["arguments"]) or re.fullmatch(rf"{NAME}(?:,\s*{NAME})*", sample["arguments"]) is not None
+
+
+def ticked(line: str) -> list[Range]:
+    """The content of each code span that begins and ends on this line, by CommonMark's rule of equal runs."""
+    return [(start, end) for start, end, _ in pairs([(match.start(), match.end()) for match in TICKS.finditer(line)])]
+
+
+def pairs(runs: list[Range]) -> Iterator[tuple[int, int, int]]:
+    """Pair runs of backticks of equal length: content start, content end, which run closed it."""
+    places: dict[int, list[int]] = defaultdict(list)
+    for number in range(len(runs) - 1, -1, -1):
+        places[runs[number][1] - runs[number][0]].append(number)
+    at = 0
+    while at < len(runs):
+        later = places[runs[at][1] - runs[at][0]]
+        while later and later[-1] <= at:
+            later.pop()
+        if later:
+            yield runs[at][1], runs[later[-1]][0], later[-1]
+            at = later[-1]
+        at += 1
+
+
+def without_marked(line: str) -> tuple[str, bool]:
+    """The line with inline code overwritten by one long word and math by another; and whether there is math."""
+    if "`" in line:
+        for start, end in ticked(line):
+            first, last = start, end
+            while first and line[first - 1] == "`":
+                first -= 1
+            while last < len(line) and line[last] == "`":
+                last += 1
+            line = line[:first] + "k" * (last - first) + line[last:]
+    if "<" in line:
+        for start, end in in_tags(line):
+            line = line[:start] + "k" * (end - start) + line[end:]
+    if "$" in line or "\\" in line:
+        masked = MATH.sub(lambda match: "m" * len(match[0]), line)
+        return masked, masked != line
+    return line, False
+
+
+def in_tags(line: str) -> list[Range]:
+    """What stands between `<code>` and `</code>` on this line."""
+    found, opened = [], -1
+    for tag in TAG.finditer(line):
+        if not tag["close"]:
+            opened = tag.end()
+        elif opened >= 0:
+            found.append((opened, tag.start()))
+            opened = -1
+    return found
+
+
+def code_in_prose(line: str, masked: str) -> list[tuple[int, int, str]]:
+    """All code inside one line of prose, in order: start, end, and what it was found as.
+
+    Args:
+        line: the line.
+        masked: the same with inline code and math overwritten (`without_marked`).
+    """
+    found = []
+    if "`" in line or "<" in line:
+        marked = (*ticked(line), *in_tags(line))
+        found = [(*place, "inline code") for place in marked if is_solution(line[place[0] : place[1]])]
+    found += [(*place, "code in prose") for place in unmarked(masked)]
+    ordered: list[tuple[int, int, str]] = []
+    for start, end, why in sorted(found):
+        if not ordered or start >= ordered[-1][1]:
+            code = line[start:end]
+            start += len(code) - len(code.lstrip())
+            ordered.append((start, start + len(code.strip()), why))
+    return ordered
+
+
+def as_words(line: str, masked: str, column: int) -> str:
+    """A line of prose from `column` on with a word in place of all code, so that hiding code does not change it."""
+    at, parts = column, []
+    for start, end, _ in code_in_prose(line, masked):
+        if start >= at:
+            parts += [masked[at:start], "blank"]
+            at = end
+    return "".join(parts) + masked[at:]
+
+
+def across_lines(paragraph: Sequence[tuple[int, str]]) -> list[Range]:
+    """Inline code that begins on one line of a paragraph and ends on another; each line's share by itself.
+
+    Args:
+        paragraph: the lines that follow each other, each with its place.
+    """
+    if len(paragraph) < 2:
+        return []
+    runs = []
+    for start, line in paragraph:
+        own = [(match.start(), match.end()) for match in TICKS.finditer(line)]
+        inside = [(left, right) for left, right, _ in pairs(own)]
+        at = 0
+        for left, right in own:
+            while at < len(inside) and inside[at][1] < left:
+                at += 1
+            if at == len(inside) or right < inside[at][0]:
+                runs.append((start + left, start + right))
+    found, at = [], 0
+    for left, right, _ in pairs(runs):
+        shares = []
+        while at < len(paragraph) and paragraph[at][0] + len(paragraph[at][1]) <= left:
+            at += 1
+        for start, line in paragraph[at : at + MOST_LINES + 1]:
+            share = line[max(0, left - start) : max(0, right - start)]
+            begin = start + max(0, left - start)
+            if share.strip():
+                shares.append((begin + len(share) - len(share.lstrip()), share.strip()))
+            if start + len(line) >= right:
+                break
+        whole = " ".join(share for _, share in shares)
+        if len(shares) <= MOST_LINES and plain(blank_pattern().sub("blank", whole)) and is_solution(whole):
+            found += [(begin, begin + len(share)) for begin, share in shares]
+    return found
+
+
+def unmarked(line: str) -> list[Range]:
+    """Code that stands in a line of prose with no mark around it; inline code and math are overwritten already."""
+    if not any(sign in line for sign in "=(←["):
+        return []
+    line = blank_pattern().sub(lambda match: "\0" * len(match[0]), line)
+    found: list[Range] = []
+    for match in TARGET.finditer(line):
+        if not found or match.start() >= found[-1][1]:
+            end = _end_of_value(line, match)
+            if end:
+                found.append((match.start(), end))
+    closings = _closings(line) if "(" in line else {}
+    at = 0
+    for match in CALL.finditer(line) if closings else ():
+        end = _end_of_call(line, match, closings) if match.start() >= at else 0
+        if end:
+            found.append((match.start(), end))
+            at = end
+    return found + [match.span() for match in REVERSED.finditer(line)]
+
+
+def _end_of_value(line: str, match: re.Match[str]) -> int:
+    """Where the assignment ends, or 0 if it is none: `dp[i] = number of ways` is a definition in words."""
+    start = match.end()
+    end = _expression(line, start)
+    value = line[start:end]
+    if not value or COST.match(value):
+        return 0
+    composed = OPERATOR.search(STRING.sub('""', value)) is not None
+    augmented = len(match["operator"]) > 1 and match["operator"] not in (":=", "<-")
+    if match["cells"]:
+        if is_literal(value) and re.fullmatch(r"(?:\[\d+\])+", match["cells"]):
+            return 0  # a value of the example: `dp[3] = 2`
+        followed = re.match(r"\s+[^\W\d_]", line[end:]) is not None
+        if not composed and value[0].isalpha() and followed:
+            return 0
+        return end
+    if augmented or (composed and re.search(r"\w[(\[]", value)):
+        return end
+    return 0
+
+
+def _end_of_call(line: str, match: re.Match[str], closings: dict[int, int]) -> int:
+    """Where a method call or an index into a call ends, or 0 if it is none: `max(a, b)` is what prose may say."""
+    closed = closings.get(match.end() - 1, 0)
+    if not closed or closed - match.start() > LONGEST or not line[match.end() : closed].strip():
+        return 0
+    dotted = "." in match["name"]
+    indexed = line[closed + 1 : closed + 2] == "["
+    if not (dotted or indexed or IN_PROSE.match(line, match.start())) or COST.match(line, match.start()):
+        return 0
+    end = _expression(line, match.start())
+    return end if end > closed else 0
+
+
+def _closings(line: str) -> dict[int, int]:
+    """For each round bracket that is closed, where."""
+    opened: list[int] = []
+    found = {}
+    for bracket in BRACKET.finditer(line):
+        if bracket[0] == "(":
+            opened.append(bracket.start())
+        elif opened:
+            found[opened.pop()] = bracket.start()
+    return found
+
+
+def _expression(line: str, start: int) -> int:
+    """Where the expression that begins at `start` ends: after its last operand, before prose goes on."""
+    at, end, depth, operand = start, start, 0, False
+    while at - start < LONGEST and (match := TOKEN.match(line, at)):
+        word = match["word"]
+        if word or match["value"]:
+            if word in WORD_OPERATOR and (depth or operand or word == "not"):
+                if not depth and word in ("and", "or", "in"):
+                    break
+                operand = False
+            elif operand and not (depth and word in ("for", "if", "else", "is", "lambda")):
+                break
+            else:
+                operand = word not in ("for", "if", "else", "lambda", "is")
+        elif match["open"]:
+            if operand and match.start("open") != at and not depth:
+                break
+            depth, operand = depth + 1, False
+        elif match["close"]:
+            depth, operand = depth - 1, True
+            if depth < 0:
+                break
+        elif match["operator"]:
+            operand = False
+        elif not depth:
+            break
+        else:
+            operand = False
+        at = match.end()
+        if operand and not depth:
+            end = at
+    return end if PAIR.search(STRING.sub('""', line[start:end])) is None or plain(line[start:end]) else start

@@ -1,0 +1,98 @@
+r"""A data set against its own verifier, without a model: is the target right by its own measure, and is the trace?
+
+A target that the verifier does not accept in its own writing can never be earned, and an expert trace that it rejects
+teaches the wrong thing. The target is written as a completion in the form that the problem's settings look for
+(`\boxed{}`, `####`, "the answer is"); the trace is scored as it stands.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+from cloze.errors import InputError
+from cloze.problems.chunks import Numbered
+from cloze.problems.record import Problem
+from cloze.problems.schemas import SCHEMAS, Fields
+from cloze.verifiers import verify
+
+WRITTEN = {"hash": "#### {}", "answer_is": "The answer is {}"}
+
+
+class Failure(NamedTuple):
+    """A target or trace ("gold", "trace") that its verifier does not accept."""
+
+    row: int
+    id: str
+    what: str
+    status: str
+    extracted: str | None
+    target: str
+    reason: str
+
+
+class Validated(NamedTuple):
+    """Figures about some rows: `counts` by "gold/STATUS" and "trace/STATUS", and rows, failed and bad."""
+
+    counts: Counter[str]
+    failures: list[Failure]
+    bad: list[InputError]
+
+
+def gold_completion(problem: Problem) -> str:
+    """The target as a completion that the problem's verifier has to accept."""
+    if problem.verifier != "math":
+        return problem.target
+    extract = problem.verifier_settings.get("extract")
+    return WRITTEN.get(str(extract), "\\boxed{{{}}}").format(problem.target)
+
+
+def validate_rows(
+    rows: Numbered, *, path: Path, schema: str, first_row: dict[str, int], examples: int = 0
+) -> Validated:
+    """Score target and trace of each row.
+
+    Args:
+        rows: as read, with their numbers.
+        path: their file.
+        schema: how they are read.
+        first_row: the row of each id so far, which is filled in; a second row with an id is bad.
+        examples: failures to show, of targets and of traces.
+
+    Returns:
+        Figures and failures.
+
+    Raises:
+        InputError: a row names a verifier or setting that there is not.
+    """
+    done = Validated(Counter(rows=len(rows)), [], [])
+    for number, row in rows:
+        try:
+            if isinstance(row, InputError):
+                raise row
+            named: Fields = {
+                "id": f"{path.stem}-{number}",
+                **SCHEMAS[schema].read(row),
+                "source": f"{path} row {number}",
+            }
+            problem = Problem(**named)
+            if (before := first_row.setdefault(problem.id, number)) != number:
+                what = f"the id {problem.id!r} is that of row {before} already"
+                raise InputError(what, mend="make the ids differ")
+        except InputError as error:
+            done.bad.append(InputError(error.what, file=path, row=number, field=error.field, mend=error.mend))
+            continue
+        tried = [("gold", gold_completion(problem)), *([("trace", problem.trace)] if problem.trace else [])]
+        failed = False
+        for what, completion in tried:
+            verdict = verify(problem, completion)
+            done.counts[f"{what}/{verdict.status}"] += 1
+            if verdict.status == "correct":
+                continue
+            failed = True
+            if sum(failure.what == what for failure in done.failures) < examples:
+                shown = (verdict.status, verdict.extracted, problem.target, verdict.reason)
+                done.failures.append(Failure(number, problem.id, what, *shown))
+        done.counts["failed"] += failed
+    return done
