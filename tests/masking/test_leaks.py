@@ -305,8 +305,8 @@ PIECES = st.sampled_from(
     ["1", "23", "4.5", "1,250", "{,}", ".", ",", "-", "\u2212", "/", "=", " ", "\n", "x", "_", "{", "}", "(", ")",
      "Step ", "[N1]", "[", "]", "th", "$", "\\", r"\frac", r"\overline", "%", r"\%", "٣", "²", "½", "pi", "0", "^",
      r"\sqrt", "√", r"\{", r"\}", "<", r"\le", r"\infty", r"\cup", "±", "twenty", "-four", " one ", "half", " and ",
-     "hundred", "point", "C", "(C)", "####", r"\boxed{", "answer is ", "The ", "Ünï ", "İ", "ß", r"\log", r"\over", "e5",
-     "\0", "10", "*", "·", ":", "30", " dozen", "|", "USA", "Curie"]
+     "hundred", "point", "C", "(C)", "####", r"\boxed{", "answer is ", "The ", "Ünï ", "İ", "ß", r"\log", r"\over",
+     "e5", "\0", "10", "*", "·", ":", "30", " dozen", "|", "USA", "Curie"]
 )  # fmt: skip
 TEXTS = st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(max_size=100))
 

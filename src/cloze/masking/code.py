@@ -9,8 +9,8 @@ How much of a program goes is the level: the whole "block"; its "body", where si
 stay; or each "statement" by itself, where the keywords of headers stay as well. The finer levels read Python; other
 languages are hidden line by line.
 
-The rooms behind this door: `code_regions` (fences), `code_lines` (is this line code?), `code_blocks` (both together),
-`code_inline` (code within prose), `code_python` (the finer levels).
+The rooms behind this door: `code_regions` (fences), `code_lines` (is this line code?), `code_runs` (lines that belong
+together), `code_blocks` (all three), `code_inline` (code within prose), `code_python` (the finer levels).
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from cloze.masking.code_inline import as_words, without_marked
 from cloze.masking.code_lines import (
+    COST,
     DOCTEST,
     FORMS,
     has_code,
@@ -199,7 +200,7 @@ def _judge_unclosed(numbers: Sequence[int], lines: Sequence[str], judged: list[J
                 and ("##" in lines[number][one.base : one.column] or is_clear_prose(words))
             )
             goes_on = paragraph and (
-                one.kind == "prose" or (one.kind == "other" and not re.search(r"[=;{}\[(]", words))
+                one.kind == "prose" or (one.kind == "other" and not re.search(r"[=;{}\[(]", COST.sub("", words)))
             )
             paragraph = begins or goes_on
             if not paragraph:

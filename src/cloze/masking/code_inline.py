@@ -33,7 +33,7 @@ IN_PROSE = re.compile(r"(?:print|sorted|range|input|enumerate|zip|reversed|list|
 MENTIONED = re.compile(
     "|".join(
         (
-            r"[@#$&*-]{0,2}\w[\w.]*\+{0,2}#?",  # a name, a file, a number, a flag, C++
+            r"[@#$&*-]{0,2}\w[\w.]*#?|[Cc]\+\+",  # a name, a file, a number, a flag
             r"--?\w[\w-]*|[\w.-]*/?(?:[\w.-]+/)*[\w-]+\.[A-Za-z]{1,5}|~?/[\w./-]+|\w+://\S+",
             rf"{NAME}(?:\[{SMALL}(?:,\s*{SMALL})*\])+",
             rf"{NAME}(?:::{NAME})*(?:<[\w\s,<>*:]*>)?",
@@ -46,7 +46,7 @@ MENTIONED = re.compile(
 USER_CALL = re.compile(rf"(?P<name>{NAME})\((?:{NAME}(?:,\s*{NAME})*|[^()]*)?\)")
 SAMPLE = re.compile(rf"{NAME}\((?P<arguments>.*)\)(?:\s*(?:==?|->|→)\s*(?P<result>.*))?")
 WORDS = re.compile(r"[^\W\d_]+(?:['’]\w+)?(?:[ ,.!]+[^\W\d_]+(?:['’]\w+)?)*[.!?]?")
-WORD_TEST = re.compile(r"\w+ (?:not in|in|is not|is|and|or) \w+|not \w+ in \w+")
+WORD_TEST = re.compile(r"\b(?:in|is|and|or) \w")
 OPERATOR = re.compile(r"[^\W\d]\w*[(\[]|[-+*/%&|^~<>=]|\?.*:|[^\W\d]\w*\.\w+\(")
 
 TARGET = re.compile(
@@ -54,9 +54,11 @@ TARGET = re.compile(
     r"(?P<operator>(?:[-+*/%&|^]|//|<<|>>)?=(?![=>])|:=|<-(?![-\d])|←)\s*"
 )
 CALL = re.compile(rf"(?<![\w.)\]`'\"$\\{{}}])(?P<name>{NAME}(?:\.[^\W\d]\w+)*)(?P<cells>(?:{INDEX})*+)\(")
+RETURNED = re.compile(r"(?<![\w.])(?:return(?:s|ing)?|prints?)\s+(?=\S)", re.IGNORECASE)
+COMPOSED = re.compile(r"\s*(?:[-+*/%]|//)\s*[\w.]+[(\[]")
 BRACKET = re.compile(r"[()]")
 TOKEN = re.compile(
-    r"\s*(?:(?P<word>[^\W\d]\w*+(?:\.[^\W\d]\w*+)*)|(?P<value>\d[\w.]*+(?<!\.)|\"[^\"\n]*\"|'[^'\n]*')|(?P<open>[(\[{])"
+    r"\s*(?:(?P<word>[^\W\d]\w*+(?:\.[^\W\d]\w*+)*)|(?P<value>\d\w*+(?:\.\d\w*+)?|\"[^\"\n]*\"|'[^'\n]*')|(?P<open>[(\[{])"
     r"|(?P<close>[)\]}])|(?P<operator>\*\*|//|<<|>>|[=!<>]=|&&|\|\||[-+*/%&|^<>×·−≤≥])|(?P<comma>[,:]))"
 )
 WORD_OPERATOR = frozenset(("and", "or", "not", "in", "mod", "div", "xor"))
@@ -73,7 +75,7 @@ def is_solution(code: str) -> bool:
         return False
     if is_statement(text) and not _is_mention_of_call(text):
         return True
-    if WORD_TEST.fullmatch(text):
+    if WORD_TEST.search(text) and plain(text):
         return True
     if WORDS.fullmatch(text) or _is_mention_of_call(text):
         return False
@@ -210,7 +212,7 @@ def across_lines(paragraph: Sequence[tuple[int, str]]) -> list[Range]:
 
 def unmarked(line: str) -> list[Range]:
     """Code that stands in a line of prose with no mark around it; inline code and math are overwritten already."""
-    if not any(sign in line for sign in "=(←["):
+    if not any(sign in line for sign in "=(←[-+*/%"):
         return []
     line = blank_pattern().sub(lambda match: "\0" * len(match[0]), line)
     found: list[Range] = []
@@ -226,6 +228,10 @@ def unmarked(line: str) -> list[Range]:
         if end:
             found.append((match.start(), end))
             at = end
+    for match in RETURNED.finditer(line):
+        end = _expression(line, match.end())
+        if end > match.end() and is_solution(line[match.end() : end]):
+            found.append((match.end(), end))
     return found + [match.span() for match in REVERSED.finditer(line)]
 
 
@@ -237,6 +243,7 @@ def _end_of_value(line: str, match: re.Match[str]) -> int:
     if not value or COST.match(value):
         return 0
     composed = OPERATOR.search(STRING.sub('""', value)) is not None
+    counted = re.search(rf"(?<!\w){re.escape(match['name'])}(?!\w)|//|%", value) is not None
     augmented = len(match["operator"]) > 1 and match["operator"] not in (":=", "<-")
     if match["cells"]:
         if is_literal(value) and re.fullmatch(r"(?:\[\d+\])+", match["cells"]):
@@ -245,7 +252,7 @@ def _end_of_value(line: str, match: re.Match[str]) -> int:
         if not composed and value[0].isalpha() and followed:
             return 0
         return end
-    if augmented or (composed and re.search(r"\w[(\[]", value)):
+    if augmented or (composed and (counted or re.search(r"\w[(\[]", value))):
         return end
     return 0
 
@@ -257,7 +264,8 @@ def _end_of_call(line: str, match: re.Match[str], closings: dict[int, int]) -> i
         return 0
     dotted = "." in match["name"]
     indexed = line[closed + 1 : closed + 2] == "["
-    if not (dotted or indexed or IN_PROSE.match(line, match.start())) or COST.match(line, match.start()):
+    composed = BUILTIN.match(line, match.start()) and COMPOSED.match(line, closed + 1)
+    if not (dotted or indexed or composed or IN_PROSE.match(line, match.start())) or COST.match(line, match.start()):
         return 0
     end = _expression(line, match.start())
     return end if end > closed else 0

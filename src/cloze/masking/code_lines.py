@@ -20,7 +20,10 @@ from cloze.masking.spans import blank_pattern
 Kind = Literal["code", "opener", "closer", "other", "prose", "blank"]
 
 LONGEST = 600
-TYPES = r"int|long|short|double|float|char|bool|boolean|void|auto|unsigned|signed|size_t|string|String|str|u?int\d+(?:_t)?|ll"
+TYPES = (
+    r"int|long|short|double|float|char|bool|boolean|void|auto|unsigned|signed|size_t|string|String|str|ll"
+    r"|u?int\d+(?:_t)?"
+)
 KEYWORDS = (
     "and|or|not|in|is|if|elif|else|elseif|elsif|for|foreach|while|do|then|end|begin|with|as|from|to|downto|by|step|return"
     "|yield|lambda|let|set|var|const|val|mod|div|xor|each|print|input|new|await|async|until|repeat|break|continue|pass"
@@ -49,7 +52,10 @@ NAME = r"[^\W\d]\w*+"
 INDEX = r"\[(?:[^\[\]]|\[[^\[\]]*\])*+\]"
 TARGET = rf"\*?{NAME}(?:\.{NAME}|{INDEX})*+"
 TARGETS = rf"(?:\(\s*{TARGET}(?:\s*,\s*{TARGET})*\s*,?\s*\)|{TARGET}(?:\s*,\s*{TARGET})*+\s*,?)"
-ANNOTATION = r"\s*:\s*(?:(?:int|str|float|bool|bytes|object|list|dict|set|tuple|Any)\b|(?:[A-Z]\w*|list|dict|set|tuple|type)\[)[\w\[\], .|]*?"
+ANNOTATION = (
+    r"\s*:\s*(?:(?:int|str|float|bool|bytes|object|list|dict|set|tuple|Any)\b"
+    r"|(?:[A-Z]\w*|list|dict|set|tuple|type)\[)[\w\[\], .|]*?"
+)
 ASSIGNMENT = re.compile(
     rf"(?P<word>(?:(?:const|let|var|val|final|static|mut|set|{TYPES})\b[&*]*\s*(?:\[\])*\s+)*)(?P<targets>{TARGETS})"
     rf"(?:{ANNOTATION})?\s*(?P<operator>(?:[-+*/%&|^@:]|//|\*\*|<<|>>|&&|\|\||\?\?)?=(?![=>~])|<-(?!-)|←)\s*(?P<value>\S.*)$"
@@ -60,7 +66,9 @@ REVERSED = re.compile(rf"(?<![\w.`]){NAME}\[[^\[\]:]*:[^\[\]:]*:[^\[\]:]*\]")
 CALL = re.compile(rf"(?:await\s+|new\s+)?{NAME}!?(?:(?:\.|::|->){NAME}|{INDEX})*+\((?!s\)|es\))")
 METHOD = re.compile(rf"{NAME}(?:(?:\.|::|->){NAME}|{INDEX})*+\(")
 COMPARED = re.compile(r"[=!<>]=|[<>≤≥≠]|(?<![=<>!])=(?!=)")
-LITERAL = re.compile(r"(?:[\s\[\](){},:;+*/^.\-–…→>]|\d|(?:true|false|null|none|nil|inf|nan|e)\b)*", re.IGNORECASE)
+LITERAL = re.compile(
+    r"(?:[\s\[\](){},:;+*/^.\-–…→>]|\d|(?:true|false|null|none|nil|inf|nan)\b|(?<=\d)e(?=[-+]?\d))*", re.IGNORECASE
+)
 NAMED_LITERAL = re.compile(rf"(?<!\w){NAME}(?:\[[\d, ]*\]|\([^()]*\))*\s*=\s*(?=\S)")
 NAMED_WORD = re.compile(rf"(?:\b{NAME}\s*=\s*[\w.\-]+(?:,\s*|$))+")
 
@@ -100,7 +108,8 @@ FORMS = re.compile(
             r"(?:SET|INPUT|OUTPUT|PRINT|READ|WRITE|DISPLAY|DECLARE|CALL|RETURN)\s+(?!.*[.!?]$)[a-z\"'\[]",
             r"(?:set|initiali[sz]e)\s+[\w\[\].]+\s+(?:to|as|:?=|<-|←)\s+[\w\[\]()\-+*/\"']+$",
             r"(?:SELECT|INSERT INTO|DELETE FROM|CREATE (?:TABLE|INDEX|VIEW)|GROUP BY|ORDER BY"
-            r"|(?:LEFT |RIGHT |INNER )?JOIN|FROM|WHERE|HAVING|VALUES)\s+(?!.*\.$)\S|UPDATE\s+\w+\s+SET\s|(?i:select)\s+\*\s+(?i:from)\s",
+            r"|(?:LEFT |RIGHT |INNER )?JOIN|FROM|WHERE|HAVING|VALUES)\s+(?!.*\.$)\S",
+            r"UPDATE\s+\w+\s+SET\s|(?i:select)\s+\*\s+(?i:from)\s",
         )
     )
 )
@@ -135,6 +144,7 @@ VERB = re.compile(
 SET_TO = re.compile(r"set\s+\S+\s+(?:to|:?=|<-)\s+\S", re.IGNORECASE)
 STEPPED = re.compile(rf"(?!C\+\+){TARGET}(?:\+\+|--);?$|\+\+{TARGET};?$")
 COMPREHENSION = re.compile(r"[\[({].*\bfor\b.*\bin\b.*[\])}]$|lambda\b[^:]*:\s*\S|\(?[\w, ]*\)?\s*=>\s*\S")
+ARITHMETIC = re.compile(r"=.*(?:[^\W\d]\w*[(\[]|[\w)\]] ?[-+*/%])")
 DECLARATION = re.compile(rf"[\w:]+(?:<.*>)?[&*\[\]]*\s+[&*]*{NAME}(?:{INDEX})*(?:\s*,\s*[&*]*{NAME}(?:{INDEX})*)*\s*;$")
 COMMENT = re.compile(r"#(?!#)|//|/\*|\*/|--(?=\s)|;;|\"\"\"|'''")
 LINE_COMMENT = re.compile(r"\s(?:#|//)\s.*$|\s/\*.*\*/$")
@@ -213,6 +223,8 @@ def is_statement(line: str) -> bool:
 def _is_statement(line: str) -> bool:
     if line[-1] in ";{":
         return _is_braced(line)
+    if line[-1] == "." and ARITHMETIC.search(line) and plain(line[:-1]) and _is_assignment(line[:-1]):
+        return True  # `mid = (lo + hi) / 2.` as a step of a list
     if SENTENCE.search(line) or LATEX.search(STRING.sub("", line)):
         return False
     if ";" in line and all(is_statement(part.strip()) for part in line.split(";", 20) if part.strip()):
@@ -260,7 +272,7 @@ def _is_control(line: str, lower: bool) -> bool:
     rest = found["rest"]
     if not SYMBOL.search(rest) and not re.search(r"\b(?:not|and|or|in|is)\b", rest):
         return lower and THEN.search(rest) is not None and re.search(r"\b(?:return|then|do)\b", rest) is not None
-    if THEN.search(rest):
+    if THEN.search(rest) or line.startswith("repeat"):
         return lower or SYMBOL.search(rest) is not None
     if rest.startswith("(") and rest.endswith(")"):
         return True

@@ -188,8 +188,7 @@ class _Shape:
             elif kind != "ERROR":
                 if self.statements:
                     self._cut(node)
-                if self._has_comment(node):
-                    stack += [(child, False) for child in node.children]
+                self._keep_comments(node)
 
     def _inside(self, node: Node) -> list[tuple[Node, bool]]:
         """The parts of a compound statement that are to be read on; its keywords stay if it is understood."""
@@ -206,9 +205,21 @@ class _Shape:
                 continue
             if self.statements:
                 self._cut(child)
-            if child.type in ("block", "comment") or child.type in COMPOUND or self._has_comment(child):
+            if child.type in ("block", "comment") or child.type in COMPOUND:
                 rest.append((child, False))
+            else:
+                self._keep_comments(child)
         return rest
+
+    def _keep_comments(self, node: Node) -> None:
+        """Keep the comments within an expression of many lines."""
+        stack = [node]
+        while stack:
+            one = stack.pop()
+            if one.type == "comment":
+                self._keep_comment(one)
+            elif self._has_comment(one):
+                stack += one.children
 
     def _cut(self, node: Node) -> None:
         self.cuts.update((node.start_byte, node.end_byte))

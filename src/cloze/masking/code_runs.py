@@ -1,7 +1,7 @@
 """Join lines of code that stand among the prose to blocks.
 
 Code that follows code belongs to it, with blank lines between them or not, and so does what is indented below a header
-(a docstring, a step in words), what goes on with an open bracket, and a comment or a value that stands between two lines of code.
+(a docstring, a step in words), what goes on with an open bracket, and a comment or a value between two lines of code.
 A list item begins a block of its own, so that its number stays, and nothing is joined over a fence or the edge of a
 quote: whatever is hidden, the shape of the text around it stays the same.
 """

@@ -38,42 +38,14 @@ SLASH_DATE = re.compile(r"/[0-3]?\d/(?:\d{4}|\d\d)(?![\d/])")
 TIME = re.compile(r":[0-5]\d(?::[0-5]\d)?(?![\d:])(?:[ ]?[ap]\.?m\b\.?)?", re.IGNORECASE)
 MIXED = re.compile(r"[ \u00a0](\d{1,3})/(\d{1,3})(?![\d/.])")
 SLASH = re.compile(rf"(?P<bar> ?/ ?)(?P<bottom>(?>{DIGITS.pattern}))(?![\d/])")
+BASE = re.compile(r"_(?:\{(?:\d{1,2}|\\text\{\w{1,12}\})\}|\d)")
 OPERATORS = frozenset("*×/÷^")
 FOLLOWS = re.compile(
     r"(?P<mixed>[ \u00a0]\d{1,3}/\d)|(?P<slash> ?/ ?\.?\d)"
-    r"|(?P<latex>\^|[⁰¹²³⁴-⁹⁻]|[ ~]?(?:√|[¼-¾⅐-⅞]|\\(?:[,!;: ] ?\\)?(?:sqrt|[dtc]?frac))|\.?\d*\\(?:overline|bar|dot))|(?P<dated>-\d\d-|:\d)|(?P<scaled>[ \u00a0]?(?:\\?%|per)"
-    rf"|[ \u00a0-](?:dozen|{'|'.join(SCALES)})|[eE][-+\d]|_|[ ]?(?:\\times|\\cdot|[×·*x])[ ]?10[ ]?[\^⁰¹²³⁴-⁹⁻])"
+    r"|(?P<latex>\^|[⁰¹²³⁴-⁹⁻]|[ ~]?(?:√|[¼-¾⅐-⅞]|\\(?:[,!;: ] ?\\)?(?:sqrt|[dtc]?frac))|\.?\d*\\(?:overline|bar|dot))"
+    rf"|(?P<dated>-\d\d-|:\d)|(?P<scaled>[ \u00a0]?(?:\\?%|per)|[ \u00a0-](?:dozen|{'|'.join(SCALES)})|[eE][-+\d]|_"
+    r"|[ ]?(?:\\times|\\cdot|[×·*x])[ ]?10[ ]?[\^⁰¹²³⁴-⁹⁻])"
 )
-BASE = re.compile(r"_(?:\{(?:\d{1,2}|\\text\{\w{1,12}\})\}|\d)")
-DATE = re.compile(r"-(?:0\d|1[0-2])-[0-3]\d(?!\d)")
-SLASH_DATE = re.compile(r"/[0-3]?\d/(?:\d{4}|\d\d)(?![\d/])")
-TIME = re.compile(r":[0-5]\d(?::[0-5]\d)?(?![\d:])(?:[ ]?[ap]\.?m\b\.?)?", re.IGNORECASE)
-MIXED = re.compile(r"[ \u00a0](\d{1,3})/(\d{1,3})(?![\d/.])")
-SLASH = re.compile(rf"(?P<bar> ?/ ?)(?P<bottom>(?>{DIGITS.pattern}))(?![\d/])")
-OPERATORS = frozenset("*×/÷^")
-BASE = re.compile(r"_(?:\{(?:\d{1,2}|\\text\{\w{1,12}\})\}|\d)")
-DAY = r"\d{1,2}(?:st|nd|rd|th)?"
-DATE = re.compile(r"-(?:0\d|1[0-2])-[0-3]\d(?!\d)")
-SLASH_DATE = re.compile(r"/[0-3]?\d/(?:\d{4}|\d\d)(?![\d/])")
-TIME = re.compile(r":[0-5]\d(?::[0-5]\d)?(?![\d:])(?:[ ]?[ap]\.?m\b\.?)?", re.IGNORECASE)
-MIXED = re.compile(r"[ \u00a0](\d{1,3})/(\d{1,3})(?![\d/.])")
-SLASH = re.compile(rf"(?P<bar> ?/ ?)(?P<bottom>(?>{DIGITS.pattern}))(?![\d/])")
-OPERATORS = frozenset("*×/÷^")
-FOLLOWS = re.compile(
-    r"(?P<mixed>[ \u00a0]\d{1,3}/\d)|(?P<slash> ?/ ?\.?\d)"
-    r"|(?P<latex>\^|[⁰¹²³⁴-⁹⁻]|[ ~]?(?:√|[¼-¾⅐-⅞]|\\(?:[,!;: ] ?\\)?(?:sqrt|[dtc]?frac))|\.?\d*\\(?:overline|bar|dot))|(?P<dated>-\d\d-|:\d)|(?P<scaled>[ \u00a0]?(?:\\?%|per)"
-    rf"|[ \u00a0-](?:dozen|{'|'.join(SCALES)})|[eE][-+\d]|_|[ ]?(?:\\times|\\cdot|[×·*x])[ ]?10[ ]?[\^⁰¹²³⁴-⁹⁻])"
-)
-BASE = re.compile(r"_(?:\{(?:\d{1,2}|\\text\{\w{1,12}\})\}|\d)")
-DATE = re.compile(r"-(?:0\d|1[0-2])-[0-3]\d(?!\d)")
-SLASH_DATE = re.compile(r"/[0-3]?\d/(?:\d{4}|\d\d)(?![\d/])")
-TIME = re.compile(r":[0-5]\d(?::[0-5]\d)?(?![\d:])(?:[ ]?[ap]\.?m\b\.?)?", re.IGNORECASE)
-MIXED = re.compile(r"[ \u00a0](\d{1,3})/(\d{1,3})(?![\d/.])")
-SLASH = re.compile(rf"(?P<bar> ?/ ?)(?P<bottom>(?>{DIGITS.pattern}))(?![\d/])")
-OPERATORS = frozenset("*×/÷^")
-BASE = re.compile(r"_(?:\{(?:\d{1,2}|\\text\{\w{1,12}\})\}|\d)")
-DAY = r"\d{1,2}(?:st|nd|rd|th)?"
-MONTH = r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
 DATE = re.compile(
     r"[JFMASOND](?<![A-Za-z].)(?:(?<=J)(?:an(?:uary)?|une?|uly?)|(?<=F)eb(?:ruary)?|(?<=M)(?:ar(?:ch)?|ay)"
     r"|(?<=A)(?:pr(?:il)?|ug(?:ust)?)|(?<=S)ept?(?:ember)?|(?<=O)ct(?:ober)?|(?<=N)ov(?:ember)?|(?<=D)ec(?:ember)?)"
@@ -85,6 +57,16 @@ DAY_BEFORE = re.compile(r"(?<![\d.,/])\d{1,2}(?:st|nd|rd|th)? (?:of )?$")
 
 def extend(text: str, start: int, end: int, latex: Latex) -> list[Value] | None:
     """The values that begin at the number `text[start:end]`, or None if it is one by itself."""
+    values = _extend(text, start, end, latex)
+    return values and [value if value.parts or value.whole else with_parts(text, value) for value in values]
+
+
+def with_parts(text: str, value: Value) -> Value:
+    """The value with the numbers that can be read in it as its parts."""
+    return value._replace(parts=tuple(number_key(one) for one in DIGITS.findall(text, value.start, value.end)))
+
+
+def _extend(text: str, start: int, end: int, latex: Latex) -> list[Value] | None:
     kind = FOLLOWS.match(text, end)
     if kind is None:
         return None
@@ -197,5 +179,5 @@ def dates(text: str) -> list[Value]:
             if not match["after"]:
                 continue
         parts = sorted(re.findall(r"\d+", text[start : match.end()]), key=lambda digits: (len(digits) > 2, digits))
-        found.append(Value(start, match.end(), "-".join([match[0][:3].lower(), *parts])))
+        found.append(with_parts(text, Value(start, match.end(), "-".join([match[0][:3].lower(), *parts]))))
     return found

@@ -17,7 +17,7 @@ from itertools import permutations
 
 from cloze.masking.latex import Latex
 from cloze.masking.spans import THE_TARGET, Span
-from cloze.masking.values import fraction_key
+from cloze.masking.values import fraction_key, number_key
 from cloze.verifiers.math import bare, read_value
 
 MAX_TARGET = 400
@@ -38,9 +38,7 @@ SAME = {
     "√": "\\sqrt", "sqrt": "\\sqrt", "∪": "\\cup", "θ": "\\theta", "theta": "\\theta", "×": "\\times", "±": "\\pm",
     "\\lbrace": "\\{", "\\rbrace": "\\}", "∅": "\\emptyset", "\\varnothing": "\\emptyset",
 }  # fmt: skip
-SAME_WRITINGS = {
-    plain: (plain, *(one for one, other in SAME.items() if other == plain)) for plain in ("\\pi", "\\theta")
-}
+SPELLINGS = {plain: (plain, *(one for one, other in SAME.items() if other == plain)) for plain in ("\\pi", "\\theta")}
 OPTION = re.compile(r"[A-Za-z]")
 WORDS = re.compile(r"[^\W\d_]+(?:[\s'’-]+[^\W\d_]+)*")
 SET = re.compile(r"(?:\\left\s*)?\\(?:\{|lbrace)[^{}\\]{0,200}(?:\\right\s*)?\\(?:\}|rbrace)")
@@ -48,6 +46,17 @@ INTERVAL = re.compile(r"([\[(])([^,()\[\]]+),([^,()\[\]]+)([\])])")
 INEQUALITY = re.compile(r"([A-Za-z])\s*(<=?|>=?|\\leq?|\\geq?|≤|≥)\s*([^<>≤≥A-Za-z=]+)")
 BETWEEN = re.compile(r"([^<>≤≥A-Za-z=]+?)\s*(<=?|\\leq?|≤)\s*([A-Za-z])\s*(<=?|\\leq?|≤)\s*([^<>≤≥A-Za-z=]+)")
 OPENER = re.compile(r"\\left\s*\Z")
+
+
+plain_text = lru_cache(maxsize=4096)(bare)
+
+
+@lru_cache(maxsize=1 << 14)
+def normal(token: str) -> str:
+    """A token in normal form, empty if it falls away."""
+    if token[0].isdecimal():
+        return number_key(token)
+    return "" if DROPPED.fullmatch(token) else SAME.get(token, token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +82,13 @@ def read_goals(target: str, aliases: tuple[str, ...] = ()) -> Goals:
     return Goals(frozenset(keys), tuple(dict.fromkeys(texts)))
 
 
+@lru_cache(maxsize=1 << 14)
 def value_key(text: str) -> str | None:
     """The key of a text that is one value and nothing else (unit, name and typesetting aside), or None."""
     value = read_value(text)
     if value is not None:
         return fraction_key(value)
-    plain = bare(text)
+    plain = plain_text(text)
     sign = plain.startswith("-")
     read = Latex(plain).constant(int(sign)) if plain else None
     if read is None or read[0] != len(plain):
@@ -89,23 +99,20 @@ def value_key(text: str) -> str | None:
 def find_forms(text: str, goals: Goals) -> list[Span]:
     """Every place where one of the goals' texts stands, in order and without overlaps; all share one value."""
     places: list[tuple[int, int]] = []
-    tokens: Tokens | None = None
     for goal in goals.texts:
-        plain = bare(goal)
+        plain = plain_text(goal)
         letter = plain.strip("().")
         if OPTION.fullmatch(letter):
-            places += _options(text, letter)
+            places += (match.span() for match in _option(letter).finditer(text))
         elif WORDS.fullmatch(plain):
             places += _words(text, plain)
+        elif len(goal) > MAX_TARGET or not writings(goal):
+            places += (match.span() for match in re.finditer(re.escape(goal), text))
         else:
-            if len(goal) > MAX_TARGET or not writings(goal):
-                places += [(match.start(), match.end()) for match in re.finditer(re.escape(goal), text)]
-                continue
-            if not _may_hold(text, goal):
-                continue
-            tokens = tokens or Tokens(text)
-            for writing in writings(goal):
-                places += tokens.find(writing)
+            for start, end in _windows(text, goal):
+                tokens = Tokens(text, start, end)
+                for writing in writings(goal):
+                    places += tokens.find(writing)
             places += _sets(text, goal)
     value = " | ".join(goals.texts).lower()
     spans: list[Span] = []
@@ -116,32 +123,63 @@ def find_forms(text: str, goals: Goals) -> list[Span]:
 
 
 def _words(text: str, words: str) -> Iterator[tuple[int, int]]:
-    pattern = r"(?:[\s~]|\\ )+".join(re.escape(word) for word in words.split())
-    for match in re.finditer(rf"(?<![^\W\d_]){pattern}(?![^\W\d_])", text, re.IGNORECASE):
-        yield match.start(), match.end()
+    """A target of words, in any case, as whole words."""
+    low, first = text.lower(), words.lower().split()
+    if first[0] not in low and len(low) == len(text):
+        return
+    if len(first) > 1 or len(low) != len(text):
+        pattern = r"(?:[\s~]|\\ )+".join(map(re.escape, words.split()))
+        for match in re.finditer(rf"(?<![^\W\d_]){pattern}(?![^\W\d_])", text, re.IGNORECASE):
+            yield match.span()
+        return
+    start = low.find(first[0])
+    while start >= 0:
+        end = start + len(first[0])
+        if not low[start - 1 : start].isalpha() and not low[end : end + 1].isalpha():
+            yield start, end
+        start = low.find(first[0], end)
 
 
-def _options(text: str, letter: str) -> Iterator[tuple[int, int]]:
+@lru_cache(maxsize=64)
+def _option(letter: str) -> re.Pattern[str]:
     """An option letter in its own case wherever it is a word, in the other case only where it is marked as one."""
-    low, own = letter.swapcase(), re.escape(letter)
-    marked = (
-        rf"(?<=\()[{letter}{low}](?=\))|(?i:(?<=option )|(?<=choice )|(?<=answer is )|(?<=answer: )){low}(?![\w'’])"
-    )
-    for match in re.finditer(rf"(?<![\w\\'’]){own}(?![\w'’])|{marked}", text):
-        yield match.start(), match.end()
+    low = letter.swapcase()
+    marks = "(?i:(?<=option )|(?<=choice )|(?<=answer is )|(?<=answer: ))"
+    return re.compile(rf"(?<![\w\\'’]){letter}(?![\w'’])|(?<=\(){low}(?=\))|{marks}{low}(?![\w'’])")
 
 
-def _may_hold(text: str, goal: str) -> bool:
-    """A quick look whether the text has some writing of each command and number of the goal, which all forms need."""
-    for token in TOKEN.findall(bare(goal)):
-        if DROPPED.fullmatch(token) or not (token[0] == "\\" or token.isdecimal() or token in SAME):
-            continue
-        token = SAME.get(token, token)
-        if token in SAME_WRITINGS and not any(one in text for one in SAME_WRITINGS[token]):
-            return False
-        if token.isdecimal() and token not in text:
-            return False
-    return True
+def _windows(text: str, goal: str) -> list[tuple[int, int]]:
+    """Where in the text a goal may stand: around each place of a token that all of its writings share."""
+    shared = _shared(goal)
+    if not shared:
+        return [(0, len(text))]
+    around = 4 * len(goal) + 64
+    windows: list[tuple[int, int]] = []
+    for at in sorted(match for one in shared for match in _places(text, one)):
+        start, end = max(0, at - around), min(len(text), at + around)
+        if windows and start <= windows[-1][1]:
+            windows[-1] = windows[-1][0], end
+        else:
+            windows.append((start, end))
+    return windows
+
+
+def _places(text: str, part: str) -> Iterator[int]:
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + len(part))
+
+
+@lru_cache(maxsize=4096)
+def _shared(goal: str) -> tuple[str, ...]:
+    """All spellings of the rarest token that stands in each writing; none if there is no telling one."""
+    sets = [frozenset(writing.split("\0")[:-1]) for writing in writings(goal)]
+    tokens = [one for one in frozenset.intersection(*sets) if one in SPELLINGS or one[0].isdecimal()]
+    if not tokens:
+        return ()
+    best = max(tokens, key=lambda token: (token in SPELLINGS, len(token), token))
+    return SPELLINGS.get(best, (best,))
 
 
 def _sets(text: str, goal: str) -> Iterator[tuple[int, int]]:
@@ -162,16 +200,16 @@ def _elements(written: str) -> frozenset[str]:
 class Tokens:
     """A text as its tokens in normal form, searchable, with the way back to characters."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, start: int, end: int) -> None:
         self.text = text
         self.starts: list[int] = []
         self.ends: list[int] = []
         kept: list[str] = []
-        for match in TOKEN.finditer(text):
-            token = match[0]
-            if DROPPED.fullmatch(token):
+        for match in TOKEN.finditer(text, start, end):
+            token = normal(match[0])
+            if not token:
                 continue
-            kept.append(SAME.get(token, token))
+            kept.append(token)
             self.starts.append(match.start())
             self.ends.append(match.end())
         self.offsets = [0]
@@ -179,11 +217,11 @@ class Tokens:
             self.offsets.append(self.offsets[-1] + len(token) + 1)
         self.joined = "\0" + "".join(token + "\0" for token in kept)
 
-    def find(self, writing: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-        """The places, in characters, where the pattern of a writing matches whole tokens."""
-        for match in writing.finditer(self.joined):
-            first = bisect_right(self.offsets, match.start()) - 1
-            last = bisect_left(self.offsets, match.end() - 1) - 1
+    def find(self, writing: str) -> Iterator[tuple[int, int]]:
+        """The places, in characters, where the tokens of a writing stand; `?` is any one letter."""
+        for at, stop in self._places(writing):
+            first = bisect_right(self.offsets, at) - 1
+            last = bisect_left(self.offsets, stop - 1) - 1
             start, end = self.starts[first], self.ends[last]
             if not self._cuts_a_word(start, end):
                 opener = OPENER.search(self.text, max(0, start - 12), start)
@@ -191,6 +229,17 @@ class Tokens:
                     opener.start() if opener and "\\right" in self.text[start:end] else start,
                     self._closed(start, end),
                 )
+
+    def _places(self, writing: str) -> Iterator[tuple[int, int]]:
+        if "?" in writing:
+            pattern = re.escape("\0" + writing).replace(re.escape("?"), "[A-Za-z]")
+            for match in re.finditer(pattern, self.joined):
+                yield match.start() + 1, match.end()
+            return
+        at = self.joined.find("\0" + writing)
+        while at >= 0:
+            yield at + 1, at + 1 + len(writing)
+            at = self.joined.find("\0" + writing, at + len(writing))
 
     def _cuts_a_word(self, start: int, end: int) -> bool:
         text = self.text
@@ -211,21 +260,20 @@ class Tokens:
 
 
 @lru_cache(maxsize=4096)
-def writings(goal: str) -> tuple[re.Pattern[str], ...]:
-    """Patterns over joined tokens, one for each writing of a symbolic target; `?` in a writing is any one letter."""
-    plain = bare(goal)
+def writings(goal: str) -> tuple[str, ...]:
+    """A symbolic target in its writings, each as its tokens, ended by NUL; `?` in a writing is any one letter."""
+    plain = plain_text(goal)
     made = dict.fromkeys([goal, plain, *_fractions(plain), *_sums(plain), *_ranges(plain)])
     for one in list(made):
         made.update(dict.fromkeys(_fractions(one)))
-    patterns: dict[str, None] = {}
+    joined: dict[str, None] = {}
     for one in list(made)[:MAX_WRITINGS]:
-        tokens = [SAME.get(token, token) for token in TOKEN.findall(one) if not DROPPED.fullmatch(token)]
+        tokens = [token for token in map(normal, TOKEN.findall(one)) if token]
         while tokens and tokens[-1] in (".", ","):
             tokens.pop()
         if tokens and any(re.search(r"\w", token) for token in tokens):
-            parts = ("[A-Za-z]" if token == "?" else re.escape(token) for token in tokens)
-            patterns["\0" + "".join(part + "\0" for part in parts)] = None
-    return tuple(re.compile("(?<=\0)" + pattern[1:]) for pattern in patterns)
+            joined["".join(token + "\0" for token in tokens)] = None
+    return tuple(joined)
 
 
 def _fractions(text: str) -> Iterator[str]:

@@ -78,32 +78,26 @@ class Reader:
 
     def __init__(self, text: str, symbols: frozenset[str] = frozenset()) -> None:
         """Cut `text` into tokens; two or three letters count as a product if all of them are in `symbols`."""
-        self.kinds: list[str] = []
-        self.texts: list[str] = []
-        self.starts: list[int] = []
-        self.ends: list[int] = []
+        tokens: list[tuple[str, str, int, int]] = []
         for match in TOKEN.finditer(text):
-            kind, piece, at = str(match.lastgroup), match.group(), match.start()
+            kind = str(match.lastgroup)
             if kind == "skip":
                 continue
+            piece, (start, end) = match.group(), match.span()
             if kind == "letters" and symbols.issuperset(piece.lower()):
-                for offset, letter in enumerate(piece):
-                    self._token("symbol", letter, at + offset)
+                tokens += [("symbol", letter, at, at + 1) for at, letter in enumerate(piece, start)]
             else:
-                self._token(kind, piece, at)
-        for _ in range(3):  # whoever looks ahead never leaves the list
-            self._token("other", "", len(text))
+                tokens.append((kind, piece, start, end))
+        tokens += [("other", "", len(text), len(text))] * 3  # whoever looks ahead never leaves the list
+        self.kinds = [token[0] for token in tokens]
+        self.texts = [token[1] for token in tokens]
+        self.starts = [token[2] for token in tokens]
+        self.ends = [token[3] for token in tokens]
         self.wholes: list[Whole | None] = [None] * len(self.kinds)
         self._sums: dict[int, tuple[Value | None, int]] = {}
         for at in range(len(self.kinds) - 3, -1, -1):
             if self.kinds[at] in BEGINS:
                 self.wholes[at] = self._whole(at)
-
-    def _token(self, kind: str, text: str, at: int) -> None:
-        self.kinds.append(kind)
-        self.texts.append(text)
-        self.starts.append(at)
-        self.ends.append(at + len(text))
 
     def _whole(self, at: int) -> Whole | None:
         whole = self._base(at)
@@ -111,30 +105,29 @@ class Reader:
             return None
         value, end, plain = whole
         kind = self.kinds[end]
-        if kind == "under":
-            return None
-        exponent: tuple[Value, int] | None = None
         if kind == "raised":
-            exponent = number(int(self.texts[end].translate(RAISED))), end + 1
+            exponent, end = number(int(self.texts[end].translate(RAISED))), end + 1
         elif kind == "power":
-            sign = -1 if self.texts[end + 1] in ("-", "\u2212") else 1
-            inner = self.wholes[end + 1 + (sign < 0)] if end + 1 + (sign < 0) < len(self.wholes) else None
+            minus = self.texts[end + 1] in ("-", "\u2212")
+            inner = self.wholes[end + 1 + minus]
             if inner is None:
                 return None
-            exponent = (negative(inner.value) if sign < 0 else inner.value), inner.end
-        if exponent is None:
-            return whole
-        exact = rational(exponent[0])
-        raised = power(value, exact) if exact is not None else symbol(("power", value, exponent[0]))
+            exponent, end = (negative(inner.value) if minus else inner.value), inner.end
+        else:
+            return None if kind == "under" else whole
+        exact = rational(exponent)
+        raised = power(value, exact) if exact is not None else symbol(("power", value, exponent))
         ten = plain == "plain" and self.texts[at] == "10" and exact is not None and exact.denominator == 1
-        return Whole(raised, exponent[1], "ten" if ten else "") if raised else None
+        return Whole(raised, end, "ten" if ten else "") if raised else None
 
     def _base(self, at: int) -> Whole | None:
         kind, text = self.kinds[at], self.texts[at]
         if kind == "number":
             if len(text) > 60:
                 return None
-            return Whole(number(Fraction(re.sub(r"[^0-9.]", "", text))), at + 1, "plain")
+            return Whole(
+                number(int(text) if text.isdigit() else Fraction(re.sub(r"[^0-9.]", "", text))), at + 1, "plain"
+            )
         if kind == "vulgar":
             return Whole(number(Fraction(unicodedata.normalize("NFKC", text).replace("\u2044", "/"))), at + 1)
         if kind == "infinity":

@@ -13,11 +13,10 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from cloze.masking.leak_expressions import BEGINS, Reader
-from cloze.masking.leak_values import Number, Value, negative, number, rational, symbol
+from cloze.masking.leak_values import Number, Place, Value, negative, number, rational, symbol
 from cloze.verifiers.math import bare
 
 Form: TypeAlias = tuple[Hashable, ...]
-Place: TypeAlias = tuple[int, int, str]
 
 RELATIONS = {
     "<": "<", r"\lt": "<", ">": ">", r"\gt": ">", "=": "=",

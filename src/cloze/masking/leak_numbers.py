@@ -13,10 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
-from cloze.masking.leak_values import Number, whole
+from cloze.masking.leak_values import Number, Place, whole
 from cloze.verifiers.math import read_value
-
-Place: TypeAlias = tuple[int, int, str]
 
 RUN = re.compile(
     r"[0-9.][0-9]*+(?:(?:,|\{,\}|\\[,;: ]|,\\!|\\!,)[0-9]{3}(?![0-9]))*+(?:\.[0-9]++)*+"
@@ -75,19 +73,15 @@ def readings(run: str) -> dict[Number, tuple[int, int]]:
 
     `1,250` is one number, but in `(1,250)` it may be two; `.5` after a letter may end a sentence.
     """
-    if len(run) > LONGEST or run == ".":
+    if run == ".":
         return {}
     pieces = [match.span() for match in re.finditer(r"[0-9.]+", run)] if not run.isdigit() else []
     if len(pieces) < 2:
         value = _value(run)
         if value is None:
             return {}
-        more = (
-            {int(run[1:]): (1, len(run))}
-            if run.startswith(".") and "." not in run[1:] and "e" not in run.lower()
-            else {}
-        )
-        return {value: (0, len(run))} | more
+        after_stop = {int(run[1:]): (1, len(run))} if run[0] == "." and run[1:].isdigit() else {}
+        return {value: (0, len(run))} | after_stop
     if "e" in run.lower():
         value = _value(re.sub(r"[^0-9.eE+-]", "", run))
         return {value: (0, len(run))} if value is not None else {}
@@ -145,6 +139,8 @@ def find_numbers(shown: str, wanted: frozenset[Number]) -> Iterator[Place]:
     earlier = previous = (-9, -9, "")
     for match in RUN.finditer(shown):
         run = match.group()
+        if len(run) > LONGEST:
+            continue
         found = readings(run)
         if slashes and run != ".":
             start, end = match.span()
@@ -183,7 +179,7 @@ def _slash(
         return
     if isinstance(value, Fraction) and value < 1 and units.isdigit() and shown[before_end:at] in (" ", "\u00a0"):
         start, sign = signed(shown, before)
-        if sign * (int(units[:LONGEST]) + value) in wanted:
+        if sign * (int(units) + value) in wanted:
             yield start, match.end(), "fraction"
             return
     start, sign = signed(shown, at)

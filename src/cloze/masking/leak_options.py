@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TypeAlias
 
-Place: TypeAlias = tuple[int, int, str]
+from cloze.masking.leak_values import Place
 
 WRAP = r"(?:\\(?:text[a-z]*|math(?:rm|bf|sf|bb)|mbox)\s*\{\s*)"
 ANSWERED = re.compile(

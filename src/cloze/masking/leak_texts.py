@@ -11,12 +11,10 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TypeAlias
 
 from cloze.masking.leak_options import find_options
+from cloze.masking.leak_values import Place
 from cloze.verifiers.math import bare
-
-Place: TypeAlias = tuple[int, int, str]
 
 LONGEST = 300
 FILLER = r"(?:[\s~$]|\\[,;:!]|\\(?:left|right|displaystyle|q?quad)(?![A-Za-z])|\\ )"
@@ -39,50 +37,19 @@ SAME = (
 SPELLINGS = {one: group for group in SAME for one in group}
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\w+|<=|>=|\S")
 DETERMINERS = {"no", "all", "both", "some", "any", "each", "every", "more", "less", "other", "same"}
+BEFORE_WORD = re.compile(r"\s+[A-Za-z]")
 
 ARTICLES = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 SMALL = {"of", "the", "and", "for", "in", "on", "at", "to", "de", "la", "le", "du", "des", "di", "da", "y", "a", "an"}
 PARTICLES = {
-    "van",
-    "von",
-    "de",
-    "der",
-    "den",
-    "di",
-    "da",
-    "del",
-    "della",
-    "la",
-    "le",
-    "bin",
-    "ibn",
-    "al",
-    "el",
-    "ter",
-    "ten",
-    "y",
-}
+    "van", "von", "de", "der", "den", "di", "da", "del", "della", "la", "le", "bin", "ibn", "al", "el", "ter",
+    "ten", "y",
+}  # fmt: skip
 SUFFIXES = {"jr", "sr", "ii", "iii", "iv", "phd", "md", "esq"}
 TITLES = {
-    "mr",
-    "mrs",
-    "ms",
-    "dr",
-    "sir",
-    "dame",
-    "lord",
-    "lady",
-    "king",
-    "queen",
-    "prince",
-    "princess",
-    "pope",
-    "saint",
-    "st",
-    "president",
-    "professor",
-    "prof",
-}
+    "mr", "mrs", "ms", "dr", "sir", "dame", "lord", "lady", "king", "queen", "prince", "princess", "pope", "saint",
+    "st", "president", "professor", "prof",
+}  # fmt: skip
 NOT_SURNAMES = frozenset(
     re.findall(
         "[a-z]+",
@@ -120,7 +87,7 @@ def find_texts(shown: str, target: str) -> Iterator[Place]:
         if not TOKEN.search(word):
             continue
         for match in _pattern(word).finditer(shown):
-            determines = weak and re.compile(r"\s+[A-Za-z]").match(shown, match.end())
+            determines = weak and BEFORE_WORD.match(shown, match.end())
             yield match.start(), match.end(), "label" if determines else "text"
     if not weak and "\\" not in plain and any(character.isalpha() for character in plain):
         yield from _mentions(shown, plain)

@@ -19,6 +19,7 @@ Number: TypeAlias = int | Fraction  # an int where it is whole: faster to comput
 Atom: TypeAlias = int | str | tuple[object, ...]
 Term: TypeAlias = tuple[Number, tuple[tuple[Atom, Number], ...]]
 Value: TypeAlias = tuple[Term, ...]
+Place: TypeAlias = tuple[int, int, str]  # where something was found, and how: one of `leaks.HOWS`
 
 MAX_BITS = 512
 MAX_EXPONENT = 200

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-Place: TypeAlias = tuple[int, int, str]
+from cloze.masking.leak_values import Place
 
 CARDINALS = re.findall(
     "[a-z]+",
@@ -49,13 +49,14 @@ WORD = re.compile("[a-z]{3,}")
 FIRST_WORDS = {"a", "an", "and", "minus", "negative", "point"}
 DIGITS = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,12})(?:\.[0-9]{1,12})?"
 PREFIX = re.compile(
-    rf"(?:(?<![\w.,])(?P<digits>{DIGITS})(?:[ \t~-]|\\[,;: ]|\\text\w{{0,4}}\{{ ?){{1,4}}(?:and[ ])?)?"
-    r"(?:(?<![A-Za-z\\])(?P<word>minus|negative|point|an?)[ \t]{1,3})?$",
+    rf"(?:(?<![\w.,]){DIGITS}(?:[ \t~-]|\\[,;: ]|\\text\w{{0,4}}\{{ ?){{1,4}}(?:and[ ])?)?"
+    r"(?:(?<![A-Za-z\\])(?:minus|negative|point|an?)[ \t]{1,3})?$",
     re.IGNORECASE,
 )
 PIECE = re.compile(rf"{DIGITS}|(?<![A-Za-z\\])[A-Za-z]+")
 PERCENT = re.compile(r"[ \t-]{1,2}per ?cent(?![A-Za-z])", re.IGNORECASE)
 LONGEST = 14
+LONGEST_KEPT = 200
 PREFIX_WINDOW = 40
 
 
@@ -83,7 +84,8 @@ def find_words(shown: str, wanted: frozenset[Fraction]) -> Iterator[Place]:
             continue
         done = match.end()
         start = _prefixed(lower, at)
-        for piece in read_run(lower[start:done]):
+        run = lower[start:done]
+        for piece in read_run(run) if len(run) < LONGEST_KEPT else read_run.__wrapped__(run):
             first, last = start + piece.start, start + piece.end
             percent = PERCENT.match(lower, last)
             if percent and piece.value / 100 in wanted:

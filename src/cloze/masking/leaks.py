@@ -22,8 +22,8 @@ How a leak was found (`HOWS`):
   audit always names them.
 
 Arithmetic is no leak: `20+4` has to be computed, and the verifier does not accept it; a quotient such as `48/2` it
-does accept. Not covered: numerals of other scripts, Roman numerals, vague words ("a couple", "twice"), factorials,
-rounded values, and algebra that has to be rearranged.
+does accept. Not covered: numerals of other scripts, Roman numerals, vague words ("a couple", "twice"), `1'250`, a
+raised digit by itself (`x⁵` for 5), factorials, rounded values, and algebra that has to be rearranged.
 """
 
 from __future__ import annotations
@@ -34,12 +34,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias
 
 from cloze.masking.leak_forms import Wanted, exact_value, find_forms, find_powers, read_wanted
 from cloze.masking.leak_numbers import find_numbers
 from cloze.masking.leak_texts import find_texts
-from cloze.masking.leak_values import Number, whole
+from cloze.masking.leak_values import Number, Place, whole
 from cloze.masking.leak_words import find_words, read_spelled
 from cloze.verifiers.math import bare, compare, read_value
 
@@ -60,8 +59,6 @@ BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 LONGEST_ANSWER = 300
 LONGEST_DIGITS = 1000
 MOST_ANSWERS = 200
-
-Place: TypeAlias = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)

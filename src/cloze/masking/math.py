@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from cloze.masking.compounds import EXTENDS, EXTENDS_AFTER_SPACE, Value, dates, extend, root_over
+from cloze.masking.compounds import EXTENDS, EXTENDS_AFTER_SPACE, Value, dates, extend, root_over, with_parts
 from cloze.masking.forms import Goals, find_forms, read_goals, value_key
 from cloze.masking.latex import GROUP, Latex
 from cloze.masking.options import split_options
@@ -59,6 +59,7 @@ BEFORE_LABELLED = frozenset(" (#*.~")
 IN_NAME = frozenset("_{^[:")
 MAX_ROUNDS = 8
 DECIMAL_MARKS = frozenset(".,")
+JOINS = frozenset("√_")
 MAY_EXTEND = frozenset(" .")
 STRUCTURED = frozenset("snrtSNRT^\\")  # after a number, these may begin an ordinal
 
@@ -84,7 +85,7 @@ def find_math(
     stem, options = split_options(question)
     chosen = options.get(target.strip().strip("().").upper(), "")
     goals = read_goals(target, (*aliases, chosen))
-    given: frozenset[str] = frozenset() if hide_given else given_values(stem)
+    given: frozenset[str] = frozenset() if hide_given else given_values(stem, goals.keys)
     shown = not hide_given and bool(goals.texts) and bool(find_forms(stem, goals))
     spans = _find(text, goals, given, shown)
     for _ in range(MAX_ROUNDS):
@@ -117,7 +118,7 @@ def _is_glued(text: str, spans: list[Span], with_texts: bool) -> bool:
             return True
         if after in DECIMAL_MARKS and text[end + 1 : end + 2].isdecimal():
             return True
-        if (start and text[start - 1].isalnum()) or after == "√":
+        if (start and text[start - 1].isalnum()) or after in JOINS:
             return True
     return False
 
@@ -126,8 +127,11 @@ def _find_values(text: str, goals: Goals, given: frozenset[str]) -> list[Span]:
     wanted = goals.keys
     listed: set[int] | None = None
     spans: list[Span] = []
-    for start, end, key, _, whole in scan(text):
+    for start, end, key, parts, whole in scan(text):
         is_goal = key in wanted
+        if parts and not is_goal and key in given:  # `1/2` is given, but the target is 2
+            is_goal = not given.issuperset(wanted.intersection(parts))
+            key += f", {THE_TARGET}" if is_goal else ""
         if whole:
             category, key, why = _part(key, whole, wanted)
         else:
@@ -137,7 +141,7 @@ def _find_values(text: str, goals: Goals, given: frozenset[str]) -> list[Span]:
         at = start + 1 if text[start] in MINUS else start
         before = text[at - 1] if at else "\n"
         after = text[end : end + 1]
-        if text[at].isdecimal() and text[end - 1].isdecimal():
+        if text[at].isdecimal() and text[end - 1].isdecimal() and ":" not in text[at:end]:
             if before not in SEPARATORS:
                 named = before.isalpha() or before in IN_NAME
                 if (named or (before in BEFORE_LABELLED and _follows_label(text, at))) and is_structure(text, at, end):
@@ -173,9 +177,18 @@ def scan(text: str) -> list[Read]:
     found: list[Read] = []
     latex: Latex | None = None
     skip = 0
-    for match in SCAN.finditer(text):
+    written = dates(text)
+    matches = SCAN.finditer(text)
+    while (match := next(matches, None)) is not None:
         start, end = match.span()
         if start < skip:
+            if end > skip:  # its beginning belongs to another value, its end may be one
+                matches = SCAN.finditer(text, skip)
+            continue
+        if written and end > written[0].start:
+            found.append(written[0])
+            skip = written.pop(0).end
+            matches = SCAN.finditer(text, skip)
             continue
         values: list[Value] | None = None
         if match.lastindex is None:
@@ -189,7 +202,7 @@ def scan(text: str) -> list[Read]:
             if not values:
                 continue
         sign = start and text[start - 1] in MINUS and _is_sign(text, start - 1)
-        if values is None:
+        if values is None or (written and values[-1].end > written[0].start):
             key = number_key(match[0])
             found.append((start - 1, end, negative(key), (), "") if sign else (start, end, key, (), ""))
             continue
@@ -199,9 +212,6 @@ def scan(text: str) -> list[Read]:
             whole = negative(whole) if whole and whole != BOX else whole
             values[0] = Value(start - 1, end, negative(key), parts, whole)
         found += values
-    if found and (written := dates(text)):
-        clear = [value for value in found if not any(date[0] < value[1] and value[0] < date[1] for date in written)]
-        found = sorted(clear + written)
     return found
 
 
@@ -223,7 +233,7 @@ def _special(text: str, start: int, end: int, latex: Latex) -> list[Value]:
     if read is None:
         return []
     over = root_over(text, *read)
-    return [Value(start, *(over or read))]
+    return [with_parts(text, Value(start, *(over or read)))]
 
 
 def _with_words(text: str, spans: list[Span], goals: Goals, given: frozenset[str]) -> list[Span]:
@@ -292,13 +302,14 @@ def _follows_label(text: str, at: int) -> bool:
     return bool(words) and words[-1].strip("(*#[.").lower() in LABEL_WORDS
 
 
-def given_values(question: str) -> frozenset[str]:
-    """The keys of all values that a question gives, in digits or in words."""
+def given_values(question: str, but: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The keys of all values that a question gives, in digits or in words; in words only if not among `but`."""
     given: set[str] = set()
-    for _, _, key, parts, _ in scan(question):
+    for _, end, key, parts, _ in scan(question):
         given.add(key)
-        given.update(parts)
-    given.update(word.key for word in number_words(question))
+        if parts and (question[end - 1] == "%" or question[end - 4 : end] == "cent"):
+            given.update(parts)  # `40%` gives 40 as well as 0.4, but `7:15` does not give 7
+    given.update(word.key for word in number_words(question) if not word.loose and word.key not in but)
     return frozenset(given)
 
 

@@ -21,6 +21,8 @@ def split_options(question: str) -> tuple[str, dict[str, str]]:
 
     A list is at least three marks `(A)`, `B.`, `C)` in alphabetical order, and lies at the end.
     """
+    if not any(mark in question for mark in ("(A)", "A.", "A)", "A:")):
+        return question, {}
     marks: list[re.Match[str]] = []
     for match in MARK.finditer(question):
         letter = match[1] or match[2]
