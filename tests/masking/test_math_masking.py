@@ -79,7 +79,7 @@ VALUES = [
     (r"\frac{\sqrt{3}}{2}=\sqrt{3}/2=\frac12\sqrt3=√3/2", "[N1]=[N1]=[N1]=[N1]"),
     (r"\frac{3}{\sqrt3}=\sqrt 3, \sqrt{12}=2\sqrt{3}", "[N1]=[N1], [N2]=[N2]"),
     (r"\sqrt{16}=4, \sqrt[3]{27}", "[N1]=[N1], [N2]"),
-    (r"2^{10}=1024=2^10", "[N1]=[N1]=[N2]0"),  # without braces the exponent is 1
+    (r"2^{10}=1024=2^10", "[N1]=[N1]=[N1]"),
     (r"10^{-3}=0.001, 2⁵=32, 5²=25", "[N1]=[N1], [N2]=[N2], [N3]=[N3]"),
     (r"1.2\times 10^3=1200=1.2e3=1.2·10³", "[N1]=[N1]=[N1]=[N1]"),
     (r"50\%=50%=50 percent=0.5", "[N1]=[N1]=[N1]=[N1]"),
@@ -334,9 +334,22 @@ def test_masking_twice_changes_nothing(text: str, target: str, question: str) ->
     assert mask(once, target=target, question=question).rendered == once
 
 
+GOALS = st.sampled_from(
+    ["5", "24", "2", "1", "0.5", "-5", "1250", "1/2", "23", r"\pi", r"\frac{\pi}{2}", "(1,2)", "C", "Tuesday", "x=5", r"\sqrt{2}", "4.5"]
+)  # fmt: skip
+SENTENCES = st.lists(
+    st.sampled_from(
+        ["1", "23", "4.5", "1,250", "5", "24", "½", "two", "half", "twenty-four", r"\frac12", r"\frac{\pi}{2}", r"\pi", r"\sqrt{2}", "(1,2)",
+         "(C)", "C", "Tuesday", "x=5", "-5", "one", "a dozen", "two thirds", "2^3", "50%", "x_1", "Step 5:", "May 5", "#### 24", r"\boxed{5}"]
+    )
+)  # fmt: skip
+JOINERS = st.sampled_from([" ", "\n", "=", "+", " - ", "/", "$", ", ", ". ", "(", ") ", " is "])
+
+
 @settings(max_examples=600, deadline=None)
-@given(TEXTS, TEXTS)
-def test_the_target_never_survives_the_audit(text: str, target: str) -> None:
+@given(SENTENCES, st.lists(JOINERS, min_size=1), GOALS)
+def test_the_target_never_survives_the_audit(words: list[str], joiners: list[str], target: str) -> None:
+    text = "".join(word + joiners[index % len(joiners)] for index, word in enumerate(words))
     masked = mask(text, target=target)
     assert [leak for leak in find_leaks(masked.rendered, target) if leak.how != "label"] == []
 

@@ -23,7 +23,7 @@ def note(line: str) -> None:
 def progress(title: str, total: int, unit: str = "") -> Iterator[Callable[..., None]]:
     """A progress bar on stderr, plain lines if that is no terminal; the yielded `advance(count, text)` moves it."""
     if not stderr.is_terminal:
-        yield _plain(title, total)
+        yield _plain(title, total, unit)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -45,7 +45,7 @@ def progress(title: str, total: int, unit: str = "") -> Iterator[Callable[..., N
         yield advance
 
 
-def _plain(title: str, total: int) -> Callable[..., None]:
+def _plain(title: str, total: int, unit: str) -> Callable[..., None]:
     done, shown = 0, -1
 
     def advance(count: int = 1, text: str = "") -> None:
@@ -53,7 +53,7 @@ def _plain(title: str, total: int) -> Callable[..., None]:
         done += count
         if (tenth := 10 * done // max(total, 1)) != shown:
             shown = tenth
-            print(f"{title}: {done} of {total} {text}", file=sys.stderr, flush=True)
+            print(f"{title}: {done:,} of {total:,} {unit} {text}".rstrip(), file=sys.stderr, flush=True)
 
     return advance
 

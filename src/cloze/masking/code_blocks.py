@@ -52,6 +52,11 @@ TEXT_INFO = re.compile(
     r"(?:text|txt|plain|plaintext|none|raw|output|input|out|in|stdin|stdout|console|sample|example|math|log|markdown|md)\b",
     re.IGNORECASE,
 )
+MATH_BEGIN = re.compile(
+    r"(?:^[ \t>]*(?:\$\$(?=[^$]*$)|\\\[(?=[^\]]*$)|\\begin(?P<name>\{[a-z]+\*?\}))|(?:(?<!\$)\$\$|\\\[)[ \t]*$)",
+    re.IGNORECASE,
+)
+MOST_MATH = 40  # lines of one formula
 INTRO_LENGTH = 120
 BLANK_LINE = Judged("blank", 0, 0, 0, False, "")
 
@@ -97,6 +102,7 @@ def find_blocks(text: str) -> tuple[list[Block], list[Prose]]:
     fenced = {piece.number for region in whole for piece in region.content}
     fenced.update(number for number in marks if not has_code(lines[number]))
     judged = [None if number in fenced else judge(line) for number, line in enumerate(lines)]
+    _keep_math(judged)
     why = {}
     for region in regions:
         if region.kind == "unclosed":
@@ -208,6 +214,26 @@ def _judge_unclosed(numbers: Sequence[int], lines: Sequence[str], judged: list[J
                 judged[number] = one._replace(kind="code", item=False, column=column)
 
 
+def _keep_math(judged: list[Judged | None]) -> None:
+    """Formulas displayed over lines are no code: `$$`, `\\[` or `\\begin{align}` up to what closes it."""
+    until = 0
+    for number, one in enumerate(judged):
+        if number < until or one is None or one.kind == "code" or not (opening := MATH_BEGIN.search(one.masked)):
+            continue
+        closing = "$$" if "$$" in opening[0] else rf"\end{opening['name']}" if opening["name"] else r"\]"
+        for last in range(number + 1, min(len(judged), number + MOST_MATH)):
+            other = judged[last]
+            if other is None or other.kind == "blank":
+                break
+            if closing in other.masked:
+                until = last + 1
+                for inner in range(number, until):
+                    line = judged[inner]
+                    if line is not None:
+                        judged[inner] = line._replace(kind="prose", masked="m" * len(line.masked))
+                break
+
+
 def _keep_samples(lines: Sequence[str], judged: list[Judged | None]) -> None:
     """A heading such as `Input` stays, and values below it that are written as `n = 5` are data."""
     sample = False
@@ -241,7 +267,7 @@ def _stays(region: Region, lines: Sequence[str], judged: Sequence[Judged | None]
     words = [as_words(line, one.masked, one.column) for line, one in zip(content, ones, strict=True)]
     clear = [is_clear_prose(line) for line in words]
     return any(clear) and all(
-        sure or (kind in ("prose", "other") and not re.search(r"[=(\[;]", line))
+        sure or not re.search(r"[={}<>]|;$" if kind == "prose" else r"[=(\[;]", line)
         for sure, kind, line in zip(clear, kinds, words, strict=True)
     )
 

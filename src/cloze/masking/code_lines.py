@@ -95,7 +95,8 @@ FORMS = re.compile(
             r"\}\s*(?:else|catch|finally|while)\b",
             rf"(?:(?:{TYPES}|public|private|static|virtual|const|vector<.*>|List<.*>)[&*\[\]]*\s+)+\w+\s*\([^;]*\)"
             r"(?:\s*const)?\s*\{?$",
-            r"(?:public|private|protected)\s*:$|(?:public|private|protected)\s+[\w<>\[\], ]+[({;]",
+            r"(?:public|private|protected)\s*(?::$|\s.*[{;]$"
+            rf"|\s(?:static|final|abstract|class|interface|enum|{TYPES})\s)",
             r"In\s*\[\d*\]:\s",
             r"\$\s+[A-Za-z./~]",
             r"(?:sudo\s+)?(?:pip3?|npm|npx|yarn|conda|brew|apt|apt-get|cargo)\s+(?:install|run|build|add|test|init)\b",
@@ -145,7 +146,10 @@ SET_TO = re.compile(r"set\s+\S+\s+(?:to|:?=|<-)\s+\S", re.IGNORECASE)
 STEPPED = re.compile(rf"(?!C\+\+){TARGET}(?:\+\+|--);?$|\+\+{TARGET};?$")
 COMPREHENSION = re.compile(r"[\[({].*\bfor\b.*\bin\b.*[\])}]$|lambda\b[^:]*:\s*\S|\(?[\w, ]*\)?\s*=>\s*\S")
 ARITHMETIC = re.compile(r"=.*(?:[^\W\d]\w*[(\[]|[\w)\]] ?[-+*/%])")
-DECLARATION = re.compile(rf"[\w:]+(?:<.*>)?[&*\[\]]*\s+[&*]*{NAME}(?:{INDEX})*(?:\s*,\s*[&*]*{NAME}(?:{INDEX})*)*\s*;$")
+DECLARATION = re.compile(
+    r"^(?!(?:a|an|the|and|or|of|in|to|by|for|is|not|no|then|with|as)\b)"
+    rf"[\w:]+(?:<.*>)?[&*\[\]]*\s+[&*]*{NAME}(?:{INDEX})*(?:\s*,\s*[&*]*{NAME}(?:{INDEX})*)*\s*;$"
+)
 COMMENT = re.compile(r"#(?!#)|//|/\*|\*/|--(?=\s)|;;|\"\"\"|'''")
 LINE_COMMENT = re.compile(r"\s(?:#|//)\s.*$|\s/\*.*\*/$")
 
@@ -210,6 +214,8 @@ def is_clear_prose(text: str) -> bool:
 
 def is_statement(line: str) -> bool:
     """Whether a line (stripped, no list mark) has the form of code in some language or of pseudocode."""
+    if not line:
+        return False
     if FORMS.match(line):
         return not (SENTENCE.search(line) and PROSE_WORD.search(line))
     if DOCTEST.match(line):

@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import permutations
+from itertools import accumulate, permutations
 
 from cloze.masking.latex import Latex
 from cloze.masking.spans import THE_TARGET, Span
@@ -56,7 +56,7 @@ def normal(token: str) -> str:
     """A token in normal form, empty if it falls away."""
     if token[0].isdecimal():
         return number_key(token)
-    return "" if DROPPED.fullmatch(token) else SAME.get(token, token)
+    return "" if token == "\0" or DROPPED.fullmatch(token) else SAME.get(token, token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,8 @@ def find_forms(text: str, goals: Goals) -> list[Span]:
         plain = plain_text(goal)
         letter = plain.strip("().")
         if OPTION.fullmatch(letter):
-            places += (match.span() for match in _option(letter).finditer(text))
+            found = (match.span() for match in _option(letter).finditer(text))
+            places += ((start, end) for start, end in found if not text[start - 1 : start].isalpha())
         elif WORDS.fullmatch(plain):
             places += _words(text, plain)
         elif len(goal) > MAX_TARGET or not writings(goal):
@@ -145,7 +146,7 @@ def _option(letter: str) -> re.Pattern[str]:
     """An option letter in its own case wherever it is a word, in the other case only where it is marked as one."""
     low = letter.swapcase()
     marks = "(?i:(?<=option )|(?<=choice )|(?<=answer is )|(?<=answer: ))"
-    return re.compile(rf"(?<![\w\\'’]){letter}(?![\w'’])|(?<=\(){low}(?=\))|{marks}{low}(?![\w'’])")
+    return re.compile(rf"(?<![\\'’_]){letter}(?![\w'’])|(?<=\(){low}(?=\))|{marks}{low}(?![\w'’])")
 
 
 def _windows(text: str, goal: str) -> list[tuple[int, int]]:
@@ -153,7 +154,7 @@ def _windows(text: str, goal: str) -> list[tuple[int, int]]:
     shared = _shared(goal)
     if not shared:
         return [(0, len(text))]
-    around = 4 * len(goal) + 64
+    around = 3 * len(goal) + 32
     windows: list[tuple[int, int]] = []
     for at in sorted(match for one in shared for match in _places(text, one)):
         start, end = max(0, at - around), min(len(text), at + around)
@@ -202,20 +203,12 @@ class Tokens:
 
     def __init__(self, text: str, start: int, end: int) -> None:
         self.text = text
-        self.starts: list[int] = []
-        self.ends: list[int] = []
-        kept: list[str] = []
-        for match in TOKEN.finditer(text, start, end):
-            token = normal(match[0])
-            if not token:
-                continue
-            kept.append(token)
-            self.starts.append(match.start())
-            self.ends.append(match.end())
-        self.offsets = [0]
-        for token in kept:
-            self.offsets.append(self.offsets[-1] + len(token) + 1)
-        self.joined = "\0" + "".join(token + "\0" for token in kept)
+        matches = [match for match in TOKEN.finditer(text, start, end) if normal(match[0])]
+        self.starts = [match.start() for match in matches]
+        self.ends = [match.end() for match in matches]
+        kept = [normal(match[0]) for match in matches]
+        self.offsets = [0, *accumulate(len(token) + 1 for token in kept)]
+        self.joined = "\0" + "".join([token + "\0" for token in kept])
 
     def find(self, writing: str) -> Iterator[tuple[int, int]]:
         """The places, in characters, where the tokens of a writing stand; `?` is any one letter."""

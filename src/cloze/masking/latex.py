@@ -36,7 +36,7 @@ INDEX = re.compile(r"\[\s*(\d+)\s*\][ \t]*")
 SIGN = re.compile(r"\s*([-+\u2212])?\s*")
 MIXED = re.compile(r"\\[dtc]?frac(?![A-Za-z])")
 COMMON = re.compile(  # what most constants are, and nothing after it that would make them longer
-    r"(?:\d{1,9}\^(?:\{-?\d{1,4}\}|\d)|(?:\d{1,9} ?)?\\(?:[dtc]?frac ?(?:\{\d{1,9}\}|\d) ?(?:\{\d{1,9}\}|\d)"
+    r"(?:\d{1,9}\^(?:\{-?\d{1,4}\}|\d{1,4}(?!\d))|(?:\d{1,9} ?)?\\(?:[dtc]?frac ?(?:\{\d{1,9}\}|\d) ?(?:\{\d{1,9}\}|\d)"
     r"|sqrt ?(?:\{\d{1,9}\}|\d)))(?![ ~]*(?:\^|√|[¼-¾⅐-⅞⁰¹²³⁴-⁹⁻]|\\(?:[,!;: ]|sqrt|[dtc]?frac)))"
 )
 MAX_DEPTH = 8
@@ -189,7 +189,7 @@ class Latex:
                 value = (-value[0], value[1])
             return close + 1, value
         if text[start].isdecimal():
-            bare = text[start - 1] == "√"  # `√12` is the root of 12, `\sqrt12` that of 1
+            bare = text[start - 1] in "√^"  # `√12` is the root of 12 and `2^10` is 1024, but `\sqrt12` the root of 1
             digits = DIGITS.match(text, start, stop) if bare else None
             end = digits.end() if digits else start + 1
             return end, (Fraction(number_key(text[start:end])), 1)

@@ -58,6 +58,7 @@ MINUS = frozenset("-\u2212")
 BEFORE_LABELLED = frozenset(" (#*.~")
 IN_NAME = frozenset("_{^[:")
 MAX_ROUNDS = 8
+NO_MARKS = str.maketrans("", "", ",.")
 DECIMAL_MARKS = frozenset(".,")
 JOINS = frozenset("√_")
 MAY_EXTEND = frozenset(" .")
@@ -86,39 +87,39 @@ def find_math(
     chosen = options.get(target.strip().strip("().").upper(), "")
     goals = read_goals(target, (*aliases, chosen))
     given: frozenset[str] = frozenset() if hide_given else given_values(stem, goals.keys)
-    shown = not hide_given and bool(goals.texts) and bool(find_forms(stem, goals))
-    spans = _find(text, goals, given, shown)
+    known = "" if hide_given else stem
+    spans = _find(text, goals, given, known)
     for _ in range(MAX_ROUNDS):
-        if not _is_glued(text, spans, bool(goals.texts)):
+        if not _is_glued(text, spans):
             break
         masked = with_blanks(text, spans)
-        more = masked.in_original(_find(masked.rendered, goals, given, shown))
+        more = masked.in_original(_find(masked.rendered, goals, given, known))
         if not more:
             break
         spans = _joined(spans, more)
     return spans
 
 
-def _find(text: str, goals: Goals, given: frozenset[str], shown: bool) -> list[Span]:
+def _find(text: str, goals: Goals, given: frozenset[str], question: str) -> list[Span]:
     spans = _find_values(text, goals, given)
     forms = find_forms(text, goals) if goals.texts else []
-    if shown:
+    if forms and question and find_forms(question, goals):
         forms = [form for form in forms if _is_answer_place(text, form.start)]
     return _with_forms(text, spans, forms) if forms else spans
 
 
-def _is_glued(text: str, spans: list[Span], with_texts: bool) -> bool:
-    """Whether something could be read differently once the blanks are there, because a span had a letter or digit at it.
+def _is_glued(text: str, spans: list[Span]) -> bool:
+    """Whether a span had something beside it that is read differently once the blank is there.
 
-    A coefficient (`2x`) alone changes nothing, unless the target is a text that might begin there.
+    A coefficient (`2x`) alone changes nothing.
     """
     for start, end, *_ in spans:
         after = text[end : end + 1]
-        if after.isalnum() and (with_texts or not (after.isalpha() and after.isascii())):
+        if after in JOINS or (after.isalnum() and not (after.isalpha() and after.isascii())):
             return True
         if after in DECIMAL_MARKS and text[end + 1 : end + 2].isdecimal():
             return True
-        if (start and text[start - 1].isalnum()) or after in JOINS:
+        if start and text[start - 1].isalnum():
             return True
     return False
 
@@ -141,7 +142,7 @@ def _find_values(text: str, goals: Goals, given: frozenset[str]) -> list[Span]:
         at = start + 1 if text[start] in MINUS else start
         before = text[at - 1] if at else "\n"
         after = text[end : end + 1]
-        if text[at].isdecimal() and text[end - 1].isdecimal() and ":" not in text[at:end]:
+        if text[at].isdecimal() and text[at:end].translate(NO_MARKS).isdecimal():
             if before not in SEPARATORS:
                 named = before.isalpha() or before in IN_NAME
                 if (named or (before in BEFORE_LABELLED and _follows_label(text, at))) and is_structure(text, at, end):

@@ -80,13 +80,15 @@ def square_root(value: Fraction) -> Root | None:
     radicand = value.numerator * value.denominator
     if not 0 <= radicand <= MAX_RADICAND:
         return None
+    if not radicand:
+        return Fraction(0), 1
     outside, prime = 1, 2
     while prime * prime <= radicand:
         while radicand % (prime * prime) == 0:
             radicand //= prime * prime
             outside *= prime
         prime += 1
-    return Fraction(outside, value.denominator), radicand if value else 1
+    return Fraction(outside, value.denominator), radicand
 
 
 def product(left: Root, right: Root) -> Root | None:
