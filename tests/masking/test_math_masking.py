@@ -154,8 +154,10 @@ TARGETS = [
     (r"\pm 6, $\pm6$", r"\pm 6", "", "[A1], $[A1]$"),
     ("no solution. No  Solution", r"\text{no solution}", "", "[A1]. [A1]"),
     ("Yes, yes. Yesterday", "yes", "", "[A1], [A1]. Yesterday"),
-    ("It is (C), option C, (c), answer is c. A cat", "C", "", "It is ([A1]), option [A1], ([A1]), answer is [A1]. A cat"),
-    (r"\boxed{\text{(C) } 24}, \fbox{ 7 }, \boxed{}, \boxed 8", "C", "", r"\boxed{[A1]}, \fbox{ [N1] }, \boxed{}, \boxed [N2]"),
+    ("It is (C), option C, (c), answer is c. A cat", "C", "",
+     "It is ([A1]), option [A1], ([A1]), answer is [A1]. A cat"),
+    (r"\boxed{\text{(C) } 24}, \fbox{ 7 }, \boxed{}, \boxed 8", "C", "",
+     r"\boxed{[A1]}, \fbox{ [N1] }, \boxed{}, \boxed [N2]"),
     (r"\boxed{\frac{3}{8}}=3/8 of it", "0.375", "", r"\boxed{[N1]}=[N1] of it"),
     (r"\boxed{x=5}, \boxed{x+1}", "", "", r"\boxed{[N1]}, \boxed{[A1]}"),
     (r"101_2 and 101", "101_2", "101", "[A1] and 101"),
@@ -303,7 +305,8 @@ def test_hostile_text_takes_no_longer_than_other_text(name: str, target: str) ->
 PIECES = st.sampled_from(
     ["1", "23", "4.5", "1,250", "{,}", ".", ",", "-", "\u2212", "+", "=", " ", "\n", "x", "_", "{", "}", "(", ")", "#",
      "Step ", "is ", "[N1]", "[", "]", "N", "A", "th", "$", "|", "\\", r"\frac", "%", "٣", "²", "½", "pi", "Tuesday",
-     "twenty", "-", " and ", "two", "half", " thirds", " dozen", r"\sqrt", "^", r"\boxed{", "√", ":", "May ", "C", "(C)", r"\pi"]
+     "twenty", "-", " and ", "two", "half", " thirds", " dozen", r"\sqrt", "^", r"\boxed{",
+     "√", ":", "May ", "C", "(C)", r"\pi"]
 )  # fmt: skip
 TEXTS = st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(max_size=100))
 
@@ -335,12 +338,14 @@ def test_masking_twice_changes_nothing(text: str, target: str, question: str) ->
 
 
 GOALS = st.sampled_from(
-    ["5", "24", "2", "1", "0.5", "-5", "1250", "1/2", "23", r"\pi", r"\frac{\pi}{2}", "(1,2)", "C", "Tuesday", "x=5", r"\sqrt{2}", "4.5"]
+    ["5", "24", "2", "1", "0.5", "-5", "1250", "1/2", "23", r"\pi", r"\frac{\pi}{2}", "(1,2)", "C", "Tuesday", "x=5",
+     r"\sqrt{2}", "4.5"]
 )  # fmt: skip
 SENTENCES = st.lists(
     st.sampled_from(
-        ["1", "23", "4.5", "1,250", "5", "24", "½", "two", "half", "twenty-four", r"\frac12", r"\frac{\pi}{2}", r"\pi", r"\sqrt{2}", "(1,2)",
-         "(C)", "C", "Tuesday", "x=5", "-5", "one", "a dozen", "two thirds", "2^3", "50%", "x_1", "Step 5:", "May 5", "#### 24", r"\boxed{5}"]
+        ["1", "23", "4.5", "1,250", "5", "24", "½", "two", "half", "twenty-four", r"\frac12", r"\frac{\pi}{2}", r"\pi",
+         r"\sqrt{2}", "(1,2)", "(C)", "C", "Tuesday", "x=5", "-5", "one", "a dozen", "two thirds", "2^3", "50%", "x_1",
+         "Step 5:", "May 5", "#### 24", r"\boxed{5}"]
     )
 )  # fmt: skip
 JOINERS = st.sampled_from([" ", "\n", "=", "+", " - ", "/", "$", ", ", ". ", "(", ") ", " is "])

@@ -1,4 +1,4 @@
-"""The readers under the math masker: values and their keys, LaTeX constants, number words, forms, options, structure."""
+"""The readers under the math masker: values, LaTeX constants, number words, forms, options, structure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from cloze.masking.words import number_words
 
 @pytest.mark.parametrize(
     ("digits", "key"),
-    [("007", "7"), ("1,250.50", "1250.5"), (".50", "0.5"), ("1{,}000", "1000"), ("0.0", "0"), ("٢٤", "24"), ("1 000", "1000")],
+    [("007", "7"), ("1,250.50", "1250.5"), (".50", "0.5"), ("1{,}000", "1000"), ("0.0", "0"), ("٢٤", "24"),
+     ("1 000", "1000")],
 )  # fmt: skip
 def test_number_keys(digits: str, key: str) -> None:
     assert number_key(digits) == key
@@ -104,21 +105,19 @@ def test_constants(text: str, constant: str | None, key: str | None) -> None:
 DEPTH = st.recursive(
     st.integers(0, 99).map(lambda n: f"{{{n}}}"),
     lambda inner: st.one_of(
-        st.tuples(st.sampled_from([r"\frac", r"\dfrac", r"\tfrac"]), inner, inner).map(
-            lambda t: "{" + "".join(t) + "}"
-        ),
+        st.tuples(st.sampled_from([r"\frac", r"\dfrac", r"\tfrac"]), inner, inner).map(lambda t: f"{{{''.join(t)}}}"),
         inner.map(lambda arg: "{\\sqrt" + arg + "}"),
     ),
     max_leaves=6,
 )
 
 
-@given(
-    st.one_of(st.tuples(DEPTH, DEPTH).map(lambda t: r"\frac" + "".join(t)), DEPTH.map(lambda arg: r"\sqrt" + arg)),
-    st.text("x+ }", max_size=4),
-)
+WRITTEN = st.one_of(st.tuples(DEPTH, DEPTH).map(lambda t: r"\frac" + "".join(t)), DEPTH.map(lambda arg: r"\sqrt" + arg))
+
+
+@given(WRITTEN, st.text("x+ }", max_size=4))
 def test_a_constant_ends_where_pylatexenc_says(written: str, rest: str) -> None:
-    node = LatexWalker(written + " " + rest, tolerant_parsing=True).get_latex_expression(0)[0]
+    node = LatexWalker(written + " " + rest, tolerant_parsing=True).get_latex_nodes()[0][0]
     assert isinstance(node, LatexMacroNode) and node.len == len(written)
     read = Latex(written + " " + rest).constant(0)
     assert read is not None and read[0] == len(written)
@@ -128,7 +127,7 @@ WORDS = [
     ("twenty-four", [("24", "twenty-four")]),
     ("Twenty four apples and TWO", [("24", "Twenty four"), ("2", "TWO")]),
     ("a hundred and five", [("105", "a hundred and five")]),
-    ("one hundred twenty-three thousand four hundred fifty-six", [("123456", "one hundred twenty-three thousand four hundred fifty-six")]),
+    ("one hundred two thousand four hundred six", [("102406", "one hundred two thousand four hundred six")]),
     ("two million", [("2000000", "two million")]),
     ("five six", [("5", "five"), ("6", "six")]),
     ("five and six", [("5", "five"), ("6", "six")]),
@@ -151,7 +150,8 @@ def test_number_words(text: str, words: list[tuple[str, str]]) -> None:
 
 @pytest.mark.parametrize(
     ("text", "loose"),
-    [("two cases", True), ("two apples", False), ("one of them", True), ("no one", True), ("is one.", False), ("one must", True)],
+    [("two cases", True), ("two apples", False), ("one of them", True), ("no one", True), ("is one.", False),
+     ("one must", True)],
 )  # fmt: skip
 def test_words_that_belong_to_the_sentence(text: str, loose: bool) -> None:
     assert [word.loose for word in number_words(text)] == [loose]
@@ -204,7 +204,8 @@ def test_value_keys_of_what_is_no_value() -> None:
 OPTIONS = [
     ("Which? (A) 12 (B) 24 (C) 36", "Which? ", {"A": "12", "B": "24", "C": "36"}),
     ("Which?\nA. red\nB. blue\nC. 3 dogs\n", "Which?\n", {"A": "red", "B": "blue", "C": "3 dogs"}),
-    (r"$\textbf{(A)}\ 12 \qquad \textbf{(B)}\ \frac12 \qquad\textbf{(C)}\ 4$", r"$\textbf{", {"A": "12", "B": r"\frac12", "C": "4"}),
+    (r"$\textbf{(A)}\ 12 \qquad \textbf{(B)}\ \frac12 \qquad\textbf{(C)}\ 4$", r"$\textbf{",
+     {"A": "12", "B": r"\frac12", "C": "4"}),
     ("Which? (A) 12 (B) 24", "Which? (A) 12 (B) 24", {}),
     ("In triangle ABC, A. and C. meet", "In triangle ABC, A. and C. meet", {}),
 ]  # fmt: skip

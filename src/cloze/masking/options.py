@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import re
 
-MARK = re.compile(
-    r"(?:(?<=\s)|(?<=\{)|(?<=\\\\)|(?<=&)|(?<=\$)|^)(?:\(([A-J])\)|([A-J])[.):](?=[\s}\\$]))\}?[ \t~]*(?:\\[ ,;:]|\\q?quad)*"
-)
+MARK = re.compile(r"(?:(?<=[\s{\\&$])|^)(?:\(([A-J])\)|([A-J])[.):](?=[\s}\\$]))\}?[ \t~]*(?:\\[ ,;:]|\\q?quad)*")
 TRIM = re.compile(r"(?:\\(?:textbf|text|mathrm)\s*\{\s*|\\q?quad|\\[ ,;:\\]|[\s&~$])+\Z")
 LONGEST = 200
 
