@@ -6,10 +6,10 @@ r"""Masking: how fast, how it grows, and what it leaves readable or destroys, be
 
 Both maskers run on one core in the same process, in turns; a figure is the median over the rounds. MB/s counts the
 characters of traces, "with questions" those of the questions too, which ours reads and the peer does not. "Leaks" are
-traces in which our audit finds the target after masking (labels and targets that the question gives aside). "Operators
-lost" are traces in which a binary operator or relation sign between two numbers is gone; a fraction bar is none. "Labels
-lost" are those that lost a `Step 3:`. The peer is ours to blame: `peers/regex_mask.py` was written for this table, from
-how such scripts are known to work.
+traces in which our audit finds the target after masking (labels and targets that the question gives aside).
+"Operators lost" are traces in which a binary operator or relation sign between two numbers is gone; a fraction bar is
+none. "Labels lost" are those that lost a `Step 3:`. The peer is ours to blame: `peers/regex_mask.py` was written for
+this table, from how such scripts are known to work.
 
 Not covered: code and entities (the NER model sets their pace), other machines.
 """
@@ -48,8 +48,8 @@ WORDS = ["", "", "", "three", "four", "five", "six", "seven", "eight", "nine", "
 PROSE = """Let us first see what is asked. We know how the two quantities depend on each other, so it is natural to
 introduce a variable for the smaller one and to write the other in terms of it. Before we do so, note that the condition
 is symmetric, hence we may assume without loss of generality that the first is at most the second. The idea is to bound
-the expression from both sides and to show that the bounds agree. If they do, we are done, and if not, we have to look at
-the boundary more carefully. It helps to recall the definition: a value is attained when the inequality is tight."""
+the expression from both sides and to show that the bounds agree. If they do, we are done, and if not, we have to look
+at the boundary more carefully. It helps to recall the definition: a value is attained when the inequality is tight."""
 
 
 def solutions(count: int, seed: int) -> list[Problem]:
@@ -65,7 +65,7 @@ def solutions(count: int, seed: int) -> list[Problem]:
                 "Step 1: By the theorem of Pythagoras the square of the diagonal is the sum of the squares.\n"
                 rf"Step 2: So $d^2 = {a}^2 + {b}^2 = {a * a} + {b * b} = {a * a + b * b}$."
                 "\n"
-                rf"Step 3: Hence $d = \sqrt{{{a * a + b * b}}}$, which does not simplify. $\boxed{{\sqrt{{{a * a + b * b}}}}}$"
+                rf"Step 3: Hence $d = {target}$, which does not simplify. $\boxed{{{target}}}$"
             )
         elif kind == 1:
             question, target = "With what probability are both balls red?", rf"\frac{{{a}}}{{{a + c}}}"
@@ -77,7 +77,8 @@ def solutions(count: int, seed: int) -> list[Problem]:
         elif kind == 2:
             question, target = "For which numbers does the inequality hold?", rf"(-\infty,{c})"
             trace = (
-                rf"We have ${a}x - {b} < {a * c - b}$. Adding ${b}$ on both sides gives ${a}x < {a * c}$, so $x < {c}$. "
+                rf"We have ${a}x - {b} < {a * c - b}$. Adding ${b}$ on both sides gives ${a}x < {a * c}$, so $x < {c}$."
+                " "
                 rf"In interval notation this is $x \in (-\infty, {c})$, which is $\boxed{{(-\infty,{c})}}$."
             )
         elif kind == 3:
@@ -91,12 +92,13 @@ def solutions(count: int, seed: int) -> list[Problem]:
             trace = (
                 rf"Case 1: the angle is acute. Then $\theta = \frac{{\pi}}{{{n}}}$, since $\sin\theta$ is positive."
                 "\n"
-                rf"Case 2: it is obtuse, and there is no solution. So $\theta=\pi/{n}$ and we get $\boxed{{\frac{{\pi}}{{{n}}}}}$."
+                rf"Case 2: it is obtuse, and there is no solution. So $\theta=\pi/{n}$ and we get $\boxed{{{target}}}$."
             )
         elif kind == 5:
             question, target = "What is the value of the expression?", f"{a * b * c:,}".replace(",", "")
             trace = (
-                rf"Let $x_1 = {a}$ and $x_2 = {b}$. By Lemma 3 the value is $x_1 x_2 \cdot {c} = {a * b} \cdot {c} = {a * b * c}$."
+                rf"Let $x_1 = {a}$ and $x_2 = {b}$. By Lemma 3 the value is "
+                rf"$x_1 x_2 \cdot {c} = {a * b} \cdot {c} = {a * b * c}$."
                 "\n"
                 rf"Written with a separator that is {a * b * c:,}, so the answer is $\boxed{{{a * b * c:,}}}$."
             )
@@ -109,7 +111,8 @@ def solutions(count: int, seed: int) -> list[Problem]:
         else:
             question, target = "How much does it cost?", f"{a * b / 4:g}"
             trace = (
-                f"Each of the {a} boxes costs {b / 4:g} dollars, 25% of ${b}. So the total is {a}*{b / 4:g}={a * b / 4:g}.\n"
+                f"Each of the {a} boxes costs {b / 4:g} dollars, 25% of ${b}.\n"
+                f"So the total is {a}*{b / 4:g}={a * b / 4:g}.\n"
                 f"That is ${a * b / 4:,.2f} in all, or {a * b}/4 dollars.\n#### {a * b / 4:g}"
             )
         made.append(Problem(f"made-{index}", question, target, trace))
@@ -192,7 +195,8 @@ def compare(name: str, problems: Sequence[Problem], rounds: int) -> None:
         speed = size / statistics.median(times[label])
         count = len(problems)
         print(
-            f"| {name} | {count:,} | {label} | {speed:.1f} | {speed * (size + asked) / size:.1f} | {leaks} ({leaks / count:.1%})"
+            f"| {name} | {count:,} | {label} | {speed:.1f} | {speed * (size + asked) / size:.1f}"
+            f" | {leaks} ({leaks / count:.1%})"
             f" | {operators} ({operators / count:.1%}) | {labels} ({labels / count:.1%}) |"
         )
 
@@ -201,7 +205,7 @@ LABELS = re.compile(r"(?:Step|Case|Lemma) \d+")
 
 
 def count_operators(text: str, value: str) -> int:
-    """Operators and relation signs between two values, where `value` is what a value's first and last characters are."""
+    """Operators and relation signs between two values; `value` is what stands at the edge of one."""
     pattern = rf"(?<={value})(?<!20\d\d)\s?[-+*=<>\u00d7\u00f7]\s?(?={value})"
     return len(re.findall(pattern, text.replace(MARK, "[M1]")))
 
@@ -228,7 +232,8 @@ def whole_file(rows: int, seed: int) -> None:
         took = time.perf_counter() - started
     peak: Any = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     print(
-        f"\n`cloze mask`, one process: {rows:,} rows in {took:.0f} s ({rows / took:,.0f} a second), peak {peak / 1e3:.0f} MB"
+        f"\n`cloze mask`, one process: {rows:,} rows in {took:.0f} s ({rows / took:,.0f} a second),"
+        f" peak {peak / 1e3:.0f} MB"
     )
 
 

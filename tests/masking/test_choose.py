@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloze.masking.choose import critical, share
-from cloze.masking.mentions import THE_TARGET
+from cloze.masking.names.mentions import THE_TARGET
 from cloze.masking.spans import Span, with_blanks
 
 VALUE = re.compile(r"\d+|Curie|Warsaw|Nolan|London|Smith")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cloze.masking.code import find_code
-from cloze.masking.code_inline import is_solution
-from cloze.masking.code_lines import kind_of
+from cloze.masking.code.finder import find_code
+from cloze.masking.code.inline import is_solution
+from cloze.masking.code.lines import kind_of
 from cloze.masking.spans import with_blanks
 
 

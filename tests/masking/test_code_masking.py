@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloze.errors import InputError
-from cloze.masking import code_python
-from cloze.masking.code import LEVELS, find_code
+from cloze.masking.code import python as code_python
+from cloze.masking.code.finder import LEVELS, find_code
 from cloze.masking.spans import with_blanks
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "masking.jsonl"

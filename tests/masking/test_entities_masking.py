@@ -18,9 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cloze.errors import InputError
-from cloze.masking import MaskSettings, entities, mask
-from cloze.masking.entities import MARK, find_entities
+from cloze.masking import MaskSettings, mask
 from cloze.masking.leaks import find_leaks
+from cloze.masking.names import entities
+from cloze.masking.names.entities import MARK, find_entities
 from cloze.masking.spans import with_blanks
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "masking.jsonl"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import cloze.masking.leaks
+import cloze.masking.leaks.audit
 from cloze.masking import mask
 from cloze.masking.leaks import HOWS, Leak, find_leaks
 from cloze.verifiers import verify_math
@@ -219,13 +219,13 @@ def test_an_answer_that_only_the_verifier_accepts(monkeypatch: pytest.MonkeyPatc
     def accepts(answer: str, target: str) -> str:
         return "alike" if "zebra" in answer else ""
 
-    monkeypatch.setattr(cloze.masking.leaks, "compare", accepts)
+    monkeypatch.setattr(cloze.masking.leaks.audit, "compare", accepts)
     assert [(leak.text, leak.how) for leak in find_leaks("zebra \\boxed{a zebra} \\boxed{[N1] zebra}", "24")] == [
         ("a zebra", "form")
     ]
 
 
-AUDIT = sorted(Path(cloze.masking.leaks.__file__).parent.glob("leak*.py"))
+AUDIT = sorted(Path(cloze.masking.leaks.audit.__file__).parent.glob("*.py"))
 
 
 @pytest.mark.parametrize("path", AUDIT, ids=lambda path: path.name)
@@ -234,7 +234,7 @@ def test_the_audit_is_independent_of_the_maskers(path: Path) -> None:
     imported = {node.module or "" for node in tree if isinstance(node, ast.ImportFrom)}
     imported |= {alias.name for node in tree if isinstance(node, ast.Import) for alias in node.names}
     ours = {module for module in imported if module.startswith("cloze")}
-    assert all(module.startswith(("cloze.masking.leak", "cloze.verifiers")) for module in ours)
+    assert all(module.startswith(("cloze.masking.leaks", "cloze.verifiers")) for module in ours)
 
 
 def test_what_the_masker_hides_does_not_leak() -> None:

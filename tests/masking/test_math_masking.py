@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cloze.errors import InputError
 from cloze.masking import MaskSettings, mask
 from cloze.masking.leaks import find_leaks
-from cloze.masking.math import given_values, numbers, parse_number
+from cloze.masking.math.finder import given_values, numbers, parse_number
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "masking.jsonl"
 

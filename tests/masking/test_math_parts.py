@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pylatexenc.latexwalker import LatexMacroNode, LatexWalker
 
-from cloze.masking.forms import find_forms, read_goals, value_key, writings
-from cloze.masking.latex import Latex
-from cloze.masking.options import split_options
-from cloze.masking.structure import list_numbers
-from cloze.masking.values import (
+from cloze.masking.math.forms import find_forms, read_goals, value_key, writings
+from cloze.masking.math.latex import Latex
+from cloze.masking.math.options import split_options
+from cloze.masking.math.structure import list_numbers
+from cloze.masking.math.values import (
     fraction_key,
     key_value,
     negative,
@@ -24,7 +24,7 @@ from cloze.masking.values import (
     root_key,
     square_root,
 )
-from cloze.masking.words import number_words
+from cloze.masking.math.words import number_words
 
 
 @pytest.mark.parametrize(

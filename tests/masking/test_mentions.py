@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cloze.masking import mask
-from cloze.masking.mentions import THE_TARGET, find_mentions, fold, name_key
+from cloze.masking.names.mentions import THE_TARGET, find_mentions, fold, name_key
 from cloze.masking.spans import Span
 
 

@@ -14,6 +14,7 @@ from cloze.guidance.placement import GuidedPrompt, build_prompt
 from cloze.guidance.prefix import cut_prefix
 from cloze.masking import MaskedTrace, MaskSettings, mask
 from cloze.masking.leaks import find_leaks
+from cloze.masking.mask import DEFAULT
 from cloze.problems.record import Problem
 
 
@@ -32,13 +33,13 @@ class GuideSettings:
 
     show: bool = False
     masked: bool = False
-    mask: MaskSettings = MaskSettings()
+    mask: MaskSettings = DEFAULT
     placement: str = "user_turn"
     instruction: str = ""
     max_prompt_tokens: int = 4096
 
 
-def mask_trace(problem: Problem, settings: MaskSettings = MaskSettings()) -> MaskedTrace:  # noqa: B008 (frozen)
+def mask_trace(problem: Problem, settings: MaskSettings = DEFAULT) -> MaskedTrace:
     """The problem's trace through the masker of its domain.
 
     Raises:
@@ -61,7 +62,7 @@ def mask_trace(problem: Problem, settings: MaskSettings = MaskSettings()) -> Mas
         ) from error
 
 
-def check_maskers(problems: Iterable[Problem], settings: MaskSettings = MaskSettings()) -> None:  # noqa: B008
+def check_maskers(problems: Iterable[Problem], settings: MaskSettings = DEFAULT) -> None:
     """Mask one trace of each domain, so that a missing package is known before a model is loaded.
 
     Raises:

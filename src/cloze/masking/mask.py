@@ -120,25 +120,25 @@ Finder = Callable[[str, str, str, tuple[str, ...], MaskSettings], list[Span]]
 
 
 def _math(text: str, target: str, question: str, aliases: tuple[str, ...], settings: MaskSettings) -> list[Span]:
-    from cloze.masking.math import find_math
+    from cloze.masking.math.finder import find_math
 
     return find_math(text, target, question, aliases, hide_given=settings.hide_given)
 
 
 def _code(text: str, target: str, question: str, aliases: tuple[str, ...], settings: MaskSettings) -> list[Span]:
-    from cloze.masking.code import find_code
+    from cloze.masking.code.finder import find_code
 
     return find_code(text, level=settings.level)
 
 
 def _entities(text: str, target: str, question: str, aliases: tuple[str, ...], settings: MaskSettings) -> list[Span]:
-    from cloze.masking.entities import find_entities
+    from cloze.masking.names.entities import find_entities
 
     return find_entities(text, target, question, aliases, hide_given=settings.hide_given, style=settings.style)
 
 
 def _text(text: str, target: str, question: str, aliases: tuple[str, ...], settings: MaskSettings) -> list[Span]:
-    from cloze.masking.mentions import find_mentions
+    from cloze.masking.names.mentions import find_mentions
 
     return find_mentions(text, (target, *aliases))
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Container, Sequence
 from typing import NamedTuple
 
-from cloze.masking.code_lines import LINE_COMMENT, Kind
+from cloze.masking.code.lines import LINE_COMMENT, Kind
 
 GOES_ON = ("(", "[", "{", ",", "\\", "=", "+", "&", "|")
 HEADER = re.compile(r"[:{(\[]$|\b(?:then|do|begin)$|\|\w+\|$", re.IGNORECASE)

@@ -18,14 +18,22 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from cloze.masking.compounds import EXTENDS, EXTENDS_AFTER_SPACE, Value, dates, extend, root_over, with_parts
-from cloze.masking.forms import Goals, find_forms, read_goals, value_key
-from cloze.masking.latex import GROUP, Latex
-from cloze.masking.options import split_options
+from cloze.masking.math.compounds import EXTENDS, EXTENDS_AFTER_SPACE, Value, dates, extend, root_over, with_parts
+from cloze.masking.math.forms import Goals, find_forms, read_goals, value_key
+from cloze.masking.math.latex import GROUP, Latex
+from cloze.masking.math.options import split_options
+from cloze.masking.math.structure import (
+    ABBREVIATED,
+    LABELS,
+    ORDINAL,
+    UNIT_RAISED,
+    is_structure,
+    last_word,
+    list_numbers,
+)
+from cloze.masking.math.values import SUPERSCRIPTS, negative, number_key
+from cloze.masking.math.words import number_words
 from cloze.masking.spans import THE_TARGET, Span, with_blanks
-from cloze.masking.structure import ABBREVIATED, LABELS, ORDINAL, UNIT_RAISED, is_structure, last_word, list_numbers
-from cloze.masking.values import SUPERSCRIPTS, negative, number_key
-from cloze.masking.words import number_words
 from cloze.verifiers.math import text_key
 
 COMPUTED = "computed in the trace"

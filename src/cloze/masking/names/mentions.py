@@ -23,10 +23,10 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+from cloze.masking.math.values import number_key
+from cloze.masking.math.words import number_words
+from cloze.masking.names.writings import ARTICLES, NUMBER, TOKEN, writings
 from cloze.masking.spans import Span
-from cloze.masking.values import number_key
-from cloze.masking.words import number_words
-from cloze.masking.writings import ARTICLES, NUMBER, TOKEN, writings
 
 THE_TARGET = "the target"
 

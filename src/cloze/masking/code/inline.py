@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from cloze.masking.code_lines import COST, PAIR, REVERSED, STRING, has_code, is_literal, is_statement, plain
+from cloze.masking.code.lines import COST, PAIR, REVERSED, STRING, has_code, is_literal, is_statement, plain
 from cloze.masking.spans import blank_pattern
 
 MOST_LINES = 5  # of inline code that is broken over lines

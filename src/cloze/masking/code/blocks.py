@@ -2,7 +2,7 @@
 
 Fences and indented blocks are what CommonMark says they are (markdown-it-py, its block rules alone). A fence that was
 never closed ends where the next one opens, so it cannot turn prose into code and code into prose. All other lines are
-judged one by one (`code_lines`), and code that follows code is one block. Sample input and output stay.
+judged one by one (`lines`), and code that follows code is one block. Sample input and output stay.
 
 A block is a list of lines, each with its place in the text, so that a fence within a quote or a list is read without
 its marks and hidden with every character outside of it untouched.
@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cloze.masking.code_inline import as_words, without_marked
-from cloze.masking.code_lines import (
+from cloze.masking.code.inline import as_words, without_marked
+from cloze.masking.code.lines import (
     COST,
     DOCTEST,
     FORMS,
@@ -26,8 +26,8 @@ from cloze.masking.code_lines import (
     is_statement,
     kind_of,
 )
-from cloze.masking.code_regions import FENCE, Region, find_regions
-from cloze.masking.code_runs import Judged, join_code
+from cloze.masking.code.regions import FENCE, Region, find_regions
+from cloze.masking.code.runs import Judged, join_code
 from cloze.masking.spans import blank_pattern
 
 LIST_MARK = r"[-*+•](?=[ \t]|$)|\(?\d{1,3}[.)](?=[ \t]|$)|\[[ xX]\](?=[ \t])"

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
-from cloze.masking.leak_values import Number, Place, whole
+from cloze.masking.leaks.values import Number, Place, whole
 from cloze.verifiers.math import read_value
 
 RUN = re.compile(

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from cloze.masking.leak_values import Place
+from cloze.masking.leaks.values import Place
 
 CARDINALS = re.findall(
     "[a-z]+",

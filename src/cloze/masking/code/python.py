@@ -14,9 +14,9 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from cloze.errors import InputError
-from cloze.masking.code_blocks import judge
-from cloze.masking.code_inline import code_in_prose
-from cloze.masking.code_lines import has_code
+from cloze.masking.code.blocks import judge
+from cloze.masking.code.inline import code_in_prose
+from cloze.masking.code.lines import has_code
 from cloze.masking.spans import blank_pattern
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from cloze.masking.leak_values import Place
+from cloze.masking.leaks.values import Place
 
 WRAP = r"(?:\\(?:text[a-z]*|math(?:rm|bf|sf|bb)|mbox)\s*\{\s*)"
 ANSWERED = re.compile(

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, permutations
 
-from cloze.masking.latex import Latex
+from cloze.masking.math.latex import Latex
+from cloze.masking.math.values import fraction_key, number_key
 from cloze.masking.spans import THE_TARGET, Span
-from cloze.masking.values import fraction_key, number_key
 from cloze.verifiers.math import bare, read_value
 
 MAX_TARGET = 400

@@ -23,9 +23,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from cloze.errors import InputError
-from cloze.masking.mentions import find_mentions, fold
+from cloze.masking.names.mentions import find_mentions, fold
+from cloze.masking.names.writings import ARTICLES, LINKS, TITLES, TOKEN, acronym, looks_like_a_person
 from cloze.masking.spans import DEFAULT_STYLE, Span, blank_pattern
-from cloze.masking.writings import ARTICLES, LINKS, TITLES, TOKEN, acronym, looks_like_a_person
 
 if TYPE_CHECKING:
     from spacy.language import Language

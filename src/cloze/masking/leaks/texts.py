@@ -2,7 +2,7 @@ r"""Targets that are words for the leak audit: names, days, options, symbols, wh
 
 A text is found in any case and spacing and with any typesetting between its parts. A name is found also without its
 article or accents, by its initials ("UCL") and, for a person, by the surname. A single letter is an option and read
-in `leak_options`.
+in `options`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from cloze.masking.leak_options import find_options
-from cloze.masking.leak_values import Place
+from cloze.masking.leaks.options import find_options
+from cloze.masking.leaks.values import Place
 from cloze.verifiers.math import bare
 
 LONGEST = 300

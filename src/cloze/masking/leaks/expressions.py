@@ -4,7 +4,7 @@ A text is cut into tokens once. Going from the last token to the first, the read
 the smallest whole that begins there (a number, `\frac{}{}`, `\sqrt{}`, a bracket, each with its exponent), so that
 what stands inside is known before what stands around it: linear time, no recursion, however deep the brackets.
 Products and sums are then read from any token. What stands between brackets and around relations is read in
-`leak_forms`.
+`forms`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from cloze.masking.leak_values import Value, add, negative, number, over, power, rational, symbol, times, whole
+from cloze.masking.leaks.values import Value, add, negative, number, over, power, rational, symbol, times, whole
 
 GREEK = (
     "(?:var)?(?:epsilon|theta|phi)|alpha|beta|gamma|delta|zeta|eta|iota|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|upsilon"

@@ -12,7 +12,7 @@ import re
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
-from cloze.masking.values import (
+from cloze.masking.math.values import (
     MAX_DIGITS,
     SUPERSCRIPTS,
     VULGAR,

@@ -9,8 +9,8 @@ How much of a program goes is the level: the whole "block"; its "body", where si
 stay; or each "statement" by itself, where the keywords of headers stay as well. The finer levels read Python; other
 languages are hidden line by line.
 
-The rooms behind this door: `code_regions` (fences), `code_lines` (is this line code?), `code_runs` (lines that belong
-together), `code_blocks` (all three), `code_inline` (code within prose), `code_python` (the finer levels).
+The rooms behind this door: `regions` (fences), `lines` (is this line code?), `runs` (lines that belong
+together), `blocks` (all three), `inline` (code within prose), `python` (the finer levels).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from cloze.errors import InputError
-from cloze.masking.code_blocks import Block, Prose, find_blocks
-from cloze.masking.code_inline import across_lines, code_in_prose
-from cloze.masking.code_lines import has_code
+from cloze.masking.code.blocks import Block, Prose, find_blocks
+from cloze.masking.code.inline import across_lines, code_in_prose
+from cloze.masking.code.lines import has_code
 from cloze.masking.spans import MaskedTrace, Span, with_blanks
 
 MOST_PASSES = 8
@@ -54,7 +54,7 @@ def find_code(text: str, *, level: str = "block") -> list[Span]:
     if level not in LEVELS:
         raise InputError(f"level cannot be {level!r}", field="level", mend=f"use one of {', '.join(LEVELS)}")
     if level != "block":
-        from cloze.masking.code_python import check_installed
+        from cloze.masking.code.python import check_installed
 
         check_installed()
     spans = _find(text, level)
@@ -132,7 +132,7 @@ def _in_block(block: Block, level: str) -> Iterator[Place]:
         for line in lines:
             yield line.start, line.end, line.text.strip(), "line of code"
         return
-    from cloze.masking.code_python import hidden_pieces
+    from cloze.masking.code.python import hidden_pieces
 
     offsets = [0, *accumulate(len(one) + 1 for one in codes)]
 

@@ -2,8 +2,8 @@ r"""The leak audit: does the target, or something the verifier takes for it, sti
 
 A mask is a promise, and a promise is checked by somebody else. This audit knows nothing of the maskers: it reads the
 shown text on its own and asks whether what stands there would be accepted as the target. What it looks for lies in
-the rooms beside this one: `leak_numbers` (digits), `leak_words` (number words), `leak_forms` (fractions, powers,
-roots, symbols, intervals, sets), `leak_texts` (names) and `leak_options`. Where an answer is expected (a box, a `####`
+the rooms beside this one: `numbers` (digits), `words` (number words), `forms` (fractions, powers,
+roots, symbols, intervals, sets), `texts` (names) and `options`. Where an answer is expected (a box, a `####`
 line, "the answer is", a formula of its own) the verifier itself is asked, so that whatever it accepts is found.
 
 How a leak was found (`HOWS`):
@@ -35,11 +35,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from cloze.masking.leak_forms import Wanted, exact_value, find_forms, find_powers, read_wanted
-from cloze.masking.leak_numbers import find_numbers
-from cloze.masking.leak_texts import find_texts
-from cloze.masking.leak_values import Number, Place, whole
-from cloze.masking.leak_words import find_words, read_spelled
+from cloze.masking.leaks.forms import Wanted, exact_value, find_forms, find_powers, read_wanted
+from cloze.masking.leaks.numbers import find_numbers
+from cloze.masking.leaks.texts import find_texts
+from cloze.masking.leaks.values import Number, Place, whole
+from cloze.masking.leaks.words import find_words, read_spelled
 from cloze.verifiers.math import bare, compare, read_value
 
 HOWS = ("text", "number", "word", "fraction", "percent", "power", "expression", "form", "mention", "label")

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from cloze.masking.leak_expressions import BEGINS, Reader
-from cloze.masking.leak_values import Number, Place, Value, negative, number, rational, symbol
+from cloze.masking.leaks.expressions import BEGINS, Reader
+from cloze.masking.leaks.values import Number, Place, Value, negative, number, rational, symbol
 from cloze.verifiers.math import bare
 
 Form: TypeAlias = tuple[Hashable, ...]
@@ -70,7 +70,7 @@ def read_wanted(target: str) -> Wanted:
         last = len(reader.kinds) - 3
         value, end = reader.sum(0)
         if value is not None and end == last:
-            if len(_name(value)) != 1:  # one letter is looked for by `leak_texts`
+            if len(_name(value)) != 1:  # one letter is looked for by `texts`
                 values.add(value)
             continue
         form = _union(reader, 0)

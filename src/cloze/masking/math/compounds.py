@@ -12,9 +12,9 @@ from functools import lru_cache
 from math import gcd
 from typing import NamedTuple
 
-from cloze.masking.latex import DIGITS, Latex
-from cloze.masking.values import MAX_DIGITS, fraction_key, key_value, number_key, product, root_key
-from cloze.masking.words import DOZEN, SCALES
+from cloze.masking.math.latex import DIGITS, Latex
+from cloze.masking.math.values import MAX_DIGITS, fraction_key, key_value, number_key, product, root_key
+from cloze.masking.math.words import DOZEN, SCALES
 
 
 class Value(NamedTuple):
