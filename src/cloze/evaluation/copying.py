@@ -16,6 +16,7 @@ from typing import Any
 from cloze.evaluation.accuracy import answer_all
 from cloze.guidance.guide import GuideSettings, guided_prompt, mask_trace
 from cloze.masking.math.finder import numbers, parse_number
+from cloze.masking.math.forms import read_goals
 from cloze.problems.record import Problem
 from cloze.rollouts.sampler import Sampler, SamplingParams
 from cloze.verifiers import verify
@@ -40,19 +41,21 @@ def forge(problem: Problem, seed: int = 0) -> Problem | None:
     masked = mask_trace(problem)
     rng = random.Random(f"forge/{seed}/{problem.id}")
     taken = {span.value for span in masked.spans} | {value for value, _, _ in numbers(problem.question)}
+    goals = read_goals(problem.target, problem.aliases).keys
+    originals = [(span, masked.text[span.start : span.end]) for span in masked.spans if span.category == "number"]
+    originals.sort(key=lambda pair: parse_number(pair[1]) is None)  # one in plain digits first, if a value has any
     forged: dict[str, str] = {}
-    goal, target = str(parse_number(problem.target)), None
-    pieces, at = [], 0
-    for span in masked.spans:
-        original = masked.text[span.start : span.end]
+    for span, original in originals:
         if span.value not in forged:
             forged[span.value] = _other_number(original, rng, taken)
-        if span.category == "target" or span.value == goal:
-            target = forged[span.value]
-        pieces += [masked.text[at : span.start], forged[span.value]]
-        at = span.end
+    target = next((forged[value] for value in sorted(goals) if value in forged), None)
+    pieces, at = [], 0
+    for span in masked.spans:
+        if span.value in forged:
+            pieces += [masked.text[at : span.start], forged[span.value]]
+            at = span.end
     text = "".join([*pieces, masked.text[at:]])
-    if target is None or target == problem.target:
+    if target is None or target == problem.target or text == problem.trace:
         return None
     return replace(problem, trace=text, target=target, aliases=())
 

@@ -93,9 +93,9 @@ def mask(
         spans = share(spans, settings.ratio, settings.seed)
     if settings.control:
         spans = random_spans(text, spans, unit=settings.control, seed=settings.seed, style=settings.style)
-    if spans:
+    if spans and settings.style.partition("{")[0] in text:
         spans = _not_masked_yet(text, spans, settings.style)
-    return with_blanks(text, spans, style=settings.style, avoid=f"{target} {' '.join(aliases)}" if spans else "")
+    return with_blanks(text, spans, style=settings.style, avoid=" ".join((target, *aliases)))
 
 
 def _not_masked_yet(text: str, spans: list[Span], style: str) -> list[Span]:
