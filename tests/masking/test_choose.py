@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cloze.masking import MaskSettings, mask
 from cloze.masking.choose import critical, share
 from cloze.masking.names.mentions import THE_TARGET
 from cloze.masking.spans import Span, with_blanks
@@ -100,3 +101,17 @@ def test_a_megabyte_takes_seconds() -> None:
     assert len(critical(text, spans)) == len(spans)
     assert len(critical("." * 1_000_000, [])) == 0
     assert time.perf_counter() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("Let x = 30/5.\nSo x = 6.\nTherefore 7x = 42.", "30 5 6 7 42"),
+        ("Let $a = 9+8 = 17$.\nLet $b = 20+3 = 23$.\nNow c = 77.\nThen $ab = 391$.", "9 8 17 20 3 23 391"),
+        ("The first costs 30.\nThe other costs 25 more.\nTogether they cost 85.", "30 25 85"),  # nothing is connected
+    ],
+)
+def test_names_connect_statements_and_nothing_connected_hides_all(text: str, hidden: str) -> None:
+    target = hidden.split()[-1]
+    masked = mask(text, target=target, settings=MaskSettings(critical_path=True))
+    assert [text[span.start : span.end] for span in masked.spans] == hidden.split()

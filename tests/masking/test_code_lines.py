@@ -106,6 +106,14 @@ if a > b then return a
 IF a > b THEN
 If x < 0: return -1
 if n % 2 == 0, return 1
+int gcd(int a,int b){return b?gcd(b,a%b):a;}
+int f(int x) { return x*2; }
+static inline ll f(ll x){if(x<0){return -x;}return x;}
+vector<int> f(vector<int>& a) { sort(a.begin(), a.end()); return a; } // sorted
+bool ok(int x) const { return x>0; }
+func f(x int) int { return x*2 }
+function f(x) { return x*2; }
+struct P { int x, y; };
 swap a[i] and a[j]
 repeat until x == 0
 mid = (lo + hi) / 2.
@@ -187,6 +195,18 @@ I'll use C++ here.
 Here's the implementation:
 Wait, that's wrong: we also need to handle duplicates.
 But what if all numbers are negative?
+It is 50% of n, a 5 % chance.
+The answer is **42**.
+The answer is n(n+1)/2.
+The answer is n*(n+1)/2, by induction.
+The answer is a + b.
+The answer is dp[n].
+The answer is f(3) = 4.
+The answer is 7 // 2 = 3.
+The value is O(n**2).
+It outputs the sum(s) of all rows.
+The set f(n) {a, b} is closed.
+See https://a.b/c//d for more.
 Use prefix sums: the sum of a segment is the difference of two prefixes.
 See https://example.com/a?b=1 for details.
 # Solution
@@ -244,6 +264,18 @@ k-th | 0-indexed | @property | a, b, c | Case #1: YES
 """
 
 
+# sentences: what stands between the marks is hidden
+SENTENCES = """
+So the formula is ⟦n*(n+1)//2⟧. | The answer is ⟦(n + k - 1) // k⟧, since it is. | output the value ⟦(a+b-1)//b⟧
+We return ⟦(a + b) % m⟧ here. | Output ⟦(a + b) % m⟧.
+The result is ⟦dp[n][k] % mod⟧, as we saw.
+the formula is ⟦a[i] + b[j]⟧ | The answer is simply ⟦max(a, b) + 1⟧. | The answer is ⟦f(n-1) + f(n-2)⟧ at last.
+We need ⟦(a+b-1)//b⟧ boxes. | Since ⟦n % 2 == 0⟧, it is even. | There are ⟦2**n - 1⟧ of them.
+Use ⟦i//2⟧ as the parent.
+The helper is ⟦int gcd(int a,int b){return b?gcd(b,a%b):a;}⟧ and it ends.
+"""
+
+
 def cells(table: str) -> list[str]:
     return [cell.strip() for line in table.strip().splitlines() for cell in line.split(" | ")]
 
@@ -258,6 +290,12 @@ def test_inline_code_that_solves_is_hidden(code: str) -> None:
 def test_inline_code_that_a_plan_speaks_of_stays(code: str) -> None:
     assert not is_solution(code)
     assert find_code(f"Then `{code}` is it.") == []
+
+
+@pytest.mark.parametrize("marked", cells(SENTENCES))
+def test_an_expression_that_solves_is_hidden_in_a_sentence(marked: str) -> None:
+    before, _, rest = marked.partition("⟦")
+    assert masked(before + rest.replace("⟧", "")) == before + "[C1]" + rest.partition("⟧")[2]
 
 
 @settings(max_examples=100, deadline=None)

@@ -61,6 +61,26 @@ BLOCKS = [
     # HTML
     ("<pre><code>x = 1\n\ny</code></pre>\nok", "<pre><code>[C1]</code></pre>\nok"),
     ("so <code>a + b</code> and <code>n</code>", "so <code>[C1]</code> and <code>n</code>"),
+    ("<code>return a+b</code> it is. <pre>\nx = 1\n</pre> so n", "<code>[C1]</code> it is. <pre>\n[C2]\n</pre> so n"),
+    ("as <pre>x = 1</pre> and <pre>y</pre>, a.pop(1)", "as <pre>[C1]</pre> and <pre>[C2]</pre>, [C3]"),
+    ("x = 1\n<pre>\ny = 2\n</pre>\nz = 3", "[C1]\n<pre>\n[C2]\n</pre>\n[C3]"),
+    # LaTeX
+    *(
+        (f"So:\n\\begin{{{name}}}{options}\nint x;\nit goes on\n\\end{{{name}}}\nEnd.",
+         f"So:\n\\begin{{{name}}}{options}\n[C1]\n\\end{{{name}}}\nEnd.")
+        for name, options in [("lstlisting", "[language=C]"), ("verbatim", ""), ("verbatim*", ""),
+                              ("minted", "{python}"), ("minted", "[linenos]{text}"),
+                              ("algorithmic", "[1]"), ("Verbatim", "[a=b]")]
+    ),
+    (
+        "\\begin{algorithm}[H]\n\\caption{Go on}\n\\begin{algorithmic}\n\\State $x \\gets 1$\n\\end{algorithmic}\n"
+        "\\end{algorithm}",
+        "\\begin{algorithm}[H]\n\\caption{Go on}\n\\begin{algorithmic}\n[C1]\n\\end{algorithmic}\n\\end{algorithm}",
+    ),
+    ("so \\begin{verbatim}f(x)\\end{verbatim} it is", "so \\begin{verbatim}[C1]\\end{verbatim} it is"),
+    ("Input:\n\\begin{verbatim}\n3 4\n\\end{verbatim}", "Input:\n\\begin{verbatim}\n3 4\n\\end{verbatim}"),
+    ("\\begin{lstlisting}\nx = 1\ngo on\n\nThe text goes on.", "\\begin{lstlisting}\n[C1]\n\nThe text goes on."),
+    ("We use \\begin{verbatim} here.\nThe text.", "We use \\begin{verbatim} here.\nThe text."),
     # programs among prose
     ("The loop is\nfor i in a:\n    go on\nand it stops.", "The loop is\n[C1]\nand it stops."),
     (
@@ -258,11 +278,55 @@ def test_the_finer_levels_within_a_quote_and_without_a_fence() -> None:
     assert masked(bare, "body") == "We add.\n\ndef f(x):\n    # one more\n    [C1]\n\nThat is all."
 
 
+# a program, and what the finer levels leave of it
+BRACES = [
+    (
+        "cpp",
+        "#include <set>\n/* Reads n\n * and prints it. */\nstruct A : B {\n    int x; // the value\n"
+        '    A(int x) : y(x) {\n        y = "http://a"; // see it\n        // y = x + 1;\n    }\n};\n\n'
+        "int main()\n{\n    // read, then `f(g(x))`\n    for (int i = 0; i < n; i++) {\n        sort(a, b, [](int x) {\n        });\n    }\n}\n",
+        "[C1]\n/* Reads n\n * and prints it. */\nstruct A : B {\n    [C2] // the value\n    A(int x) : y(x) {\n"
+        "        [C3] // see it\n        // [C4]\n    }\n};\n\nint main()\n{\n    // read, then `[C5]`\n"
+        "    [C6]\n        [C7]\n        });\n    }\n}\n",
+    ),
+    (
+        "java",
+        "/** Solves it. */\npublic class Main {\n    public static int sum(int[] a) throws E {\n"
+        "        if (a > 0) { /* go */\n            f();\n        } else {\n            g();\n"
+        "        }\n        R r = new R() {\n        };\n    }\n}\n",
+        "/** Solves it. */\npublic class Main {\n    public static int sum(int[] a) throws E {\n"
+        "        [C1] /* go */\n            [C2]\n        [C3]\n            [C4]\n"
+        "        }\n        [C5]\n        };\n    }\n}\n",
+    ),
+    (
+        "js",
+        "const f = (x) => {\n  return x; // it\n};\nfunction g(a) {\n  a.each((x) => {\n  });\n  /* x\n",
+        "const f = (x) => {\n  [C1] // it\n};\nfunction g(a) {\n  [C2]\n  });\n  [C3]\n",
+    ),
+    (
+        "go",
+        "func (s *S) Go(x int) (int, error) {\n\tif x > 0 {\n\t}\n}\ntype T struct {\n\tx int\n}\n",
+        "func (s *S) Go(x int) (int, error) {\n\t[C1]\n\t}\n}\ntype T struct {\n\t[C2]\n}\n",
+    ),
+    ("rs", "pub fn f<T: Ord>(x: &[T]) -> O<i32> {\n    x.len()\n}\n",
+     "pub fn f<T: Ord>(x: &[T]) -> O<i32> {\n    [C1]\n}\n"),
+    ("", "int f(int x) {\n    // double\n    return 2 * x;\n}\n", "int f(int x) {\n    // double\n    [C1]\n}\n"),
+    # no such languages
+    ("bash", "echo $((3 // 2))\n", "[C1]\n"),
+    ("ruby", "x = a // b\n", "[C1]\n"),
+    ("", ">>> 7 // 2\n3\n", "[C1]\n[C2]\n"),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("level", ["body", "statement"])
-def test_other_languages_are_hidden_line_by_line(level: str) -> None:
-    text = "```cpp\nint main() {\n  // read it\n  f(x);\n}\n```\n\nint g() {\n  return 1;\n}\n"
-    assert masked(text, level) == "```cpp\n[C1]\n  [C2]\n  [C3]\n}\n```\n\n[C4]\n  [C5]\n}\n"
-    assert masked("```\n>>> f(3)\n4\n```", level) == "```\n[C1]\n[C2]\n```"
+@pytest.mark.parametrize(("info", "code", "expected"), BRACES)
+def test_signatures_and_comments_stay_in_languages_with_braces(info: str, code: str, expected: str, level: str) -> None:
+    assert masked(f"Plan.\n```{info}\n{code}```\n", level) == f"Plan.\n```{info}\n{expected}```\n"
+
+
+def test_a_program_with_braces_and_no_fence() -> None:
+    text = "We do it.\n\nint g(int x) {\n  // double it\n  return 2 * x;\n}\n\nIt ends.\n"
+    assert masked(text, "body") == text.replace("return 2 * x;", "[C1]")
 
 
 def test_what_a_span_says() -> None:
@@ -312,6 +376,8 @@ PIECES = st.sampled_from(
      '"""', "'", "Text stays here.\n", "The plan is simple", "Use `a+b` here", "dp[i] = dp[i-1] + 1", "a.append(x)",
      "# note\n", "# return x\n", ">>> f(3)\n", "... g\n", "Input:\n", "n = 5\n", "3 4\n", "[C1]", "[N2]", "<pre>",
      "</pre>", "<code>", "</code>", "$", "\\[", "\\", "int main() {\n", "for i in y: z\n", "Step 1: ", "match x:\n",
+     "\\begin{verbatim}\n", "\\end{verbatim}", "\\begin{algorithm}", "\\caption{a}\n", "<pre>\n", "/* it */", "// it\n",
+     "int f(int x) { return x; }\n", "```cpp\n", "the answer is ", "a // b", "n % 2", "2**n", "class A {\n",
      "\x00", "\ud800", "ä", "=", "**", ": ", "*", "__", ",", "."]
 )  # fmt: skip
 TEXTS = st.one_of(st.lists(PIECES, max_size=30).map("".join), st.text(max_size=60))
@@ -344,6 +410,11 @@ HOSTILE = {
     "strings": '"\\' * (KILOBYTES // 2),
     "dollars": "$a " * (KILOBYTES // 3),
     "tags": "<pre" * (KILOBYTES // 4),
+    "listings": "\\begin{verbatim}" * (KILOBYTES // 16),
+    "answers": "the answer is " * (KILOBYTES // 14),
+    "quotients": "a//b " * (KILOBYTES // 5),
+    "quotient of all": "a//" * (KILOBYTES // 3),
+    "functions": "int f(a){;" * (KILOBYTES // 10),
     "spaces": " " * KILOBYTES + "x",
 }
 
@@ -368,6 +439,11 @@ LONG = {
     "quotes": "> " * 125_000,
     "backticks": "`\n" * 125_000,
     "lists": "- a\n" * 60_000,
+    "code spans": "`a` " * 60_000,
+    "marked up": "<code>a</code> " * 17_000,
+    "<pre>": "<pre>a</pre>" * 20_000,
+    "listings": "\\begin{verbatim}a=1\\end{verbatim}" * 7_000,
+    "algorithms": "\\begin{algorithm}\n\\caption{}\n" * 7_500 + "\\end{algorithm}",
     "statements": "x = 1\n3\n" * 30_000,
 }
 
@@ -377,6 +453,16 @@ def test_a_quarter_of_a_megabyte_takes_seconds(name: str) -> None:
     started = time.perf_counter()
     find_code(LONG[name])
     assert time.perf_counter() - started < 15  # about 1 on a slow core; a quadratic one takes minutes
+
+
+SIGNATURES = ["a, " * 130 + "{\n", "f(" * 130 + "{\n", "a<" * 130 + "{\n", "/*", "// a\n", "f() " * 90 + "{\n", '"/*']
+
+
+@pytest.mark.parametrize("line", SIGNATURES)
+def test_lines_with_braces_take_seconds(line: str) -> None:
+    started = time.perf_counter()
+    find_code("```cpp\n" + line * (100_000 // len(line)) + "\n```", level="body")
+    assert time.perf_counter() - started < 10  # below 1 on a slow core
 
 
 @pytest.mark.parametrize("level", LEVELS)

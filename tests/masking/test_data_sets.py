@@ -69,7 +69,7 @@ def test_gsm_symbolic_hides_every_value_that_the_question_does_not_give() -> Non
         masked = mask(trace, target=target, question=question)
         assert leaks(masked.rendered, question, target) == [], trace
         numbers = [value for value in entry["metadata"]["variables"].values() if isinstance(value, int | float)]
-        digits = {fraction_key(Fraction(one)) for one in re.findall(r"\d+(?:\.\d+)?", question)}  # the 2 of `2/3` as well
+        digits = {fraction_key(Fraction(one)) for one in re.findall(r"\d+(?:\.\d+)?", question)}  # the 2 of `2/3` too
         computed = {fraction_key(Fraction(str(value))) for value in numbers} - given_values(question) - digits
         values += len(computed)
         assert computed & readable(masked) == set(), trace

@@ -50,6 +50,18 @@ MARKED = [
     ("5", "number", "3 - ⟦5⟧ |x|-⟦5⟧ $x$-⟦5⟧ [N1]-⟦5⟧\n- ⟦5⟧ pears"),
     ("-5", "number", "⟦-5⟧, ⟦\u22125⟧, ⟦–5⟧, (⟦-5⟧), ⟦-5.0⟧, x=⟦- 5⟧"),
     ("-5", "number", "$⟦-5⟧$, ⟦-$5⟧, \\le ⟦-5⟧, is ⟦-5⟧; x-5, 7 - 5, 5"),
+    ("-7", "number", "so ⟦-7⟧, then ⟦-7⟧, it yields ⟦-7⟧. Hence ⟦-7⟧; we have ⟦-7⟧. A root ⟦-7⟧, that ⟦-7⟧ works"),
+    ("-7", "number", "x = ⟦- 7⟧, $⟦- 7⟧$, the sum ⟦–7⟧, or ⟦−7⟧ at n=3 then ⟦-7⟧"),
+    ("-7", "number", "x=⟦-(7)⟧, ⟦-{7}⟧, ⟦-\\left(7\\right)⟧, -(7+1), 5-(7), 10–7"),
+    ("-7", "number", "⟦minus 7⟧, ⟦negative 7⟧, is ⟦minus $7⟧$, so ⟦Minus 7.0⟧, the total ⟦minus 7⟧"),
+    ("-7", "number", "n -7, 10 -7, (a) -7, $x$ -7, [N1] -7, \\pi -7, ten -7, 5 minus 7, n minus 7"),
+    ("7", "number", "n -⟦7⟧, 10 -⟦7⟧, (a) -⟦7⟧, $x$ -⟦7⟧, [N1] -⟦7⟧, 5 minus ⟦7⟧"),
+    ("7", "number", "n minus ⟦7⟧, the total minus ⟦7⟧, 5-(⟦7⟧)"),
+    ("7", "number", "so -7, then -7, - ⟦7⟧ pears, is minus 7, negative 7, x=-(7), $- 7$, 10 cm -⟦7⟧ cm, 10–⟦7⟧"),
+    ("24", "number", "⟦２４⟧, x＝⟦２４⟧．, ２４０, １２４"),
+    ("２４", "number", "⟦24⟧, ⟦２４⟧"),
+    ("4", "number", "3x⟦4⟧, 10x⟦4⟧, (3)x⟦4⟧, [N1]x⟦4⟧, [N1] X⟦4⟧"),
+    ("4", "label", "x⟦4⟧, ax⟦4⟧, 0x⟦4⟧, 0xF⟦4⟧"),
     ("1250", "number", "⟦1,250⟧ ⟦1250.00⟧ ⟦1 250⟧ ⟦1{,}250⟧ ⟦1\\,250⟧ ⟦1\\;250"),
     ("1250", "number", "\\$⟦1,250⟧ ⟦1.25e3⟧ 12,50 11,250 1,2500 1,250,000"),
     ("100", "number", "(0,⟦100⟧) and (1,⟦100⟧), \\{200,⟦100⟧\\} but 1,100 and \\boxed{1,100}"),
@@ -69,6 +81,9 @@ MARKED = [
     ("1/2", "fraction", r"3 ⟦1/2⟧"),
     ("24", "fraction", r"⟦48/2⟧=, ⟦48 / 2⟧, ⟦\frac{48}{2}⟧, ⟦24/1⟧, 24.5/1"),
     ("-0.5", "fraction", r"⟦-1/2⟧, 3-1/2, ⟦-\frac{1}{2}⟧, ⟦\frac{-1}{2}⟧, x-\frac12, 1/2"),
+    ("-0.5", "fraction", r"so ⟦-1/2⟧ = x, ⟦-(1/2)⟧, ⟦minus 1/2⟧, ⟦minus \frac{1}{2}⟧"),
+    ("-0.5", "fraction", r"⟦-{1}/{2}⟧, x minus \frac12, 5-(1/2)"),
+    ("14/3", "fraction", r"⟦{14}/{3}⟧, ⟦(14)/(3)⟧, ⟦14/(3)⟧, ⟦14\div 3⟧, ⟦14 ÷ 3⟧, ⟦{14 \over 3}⟧, 28 \div 6"),
     ("1/6", "fraction", r"⟦\frac{\frac12}{3}⟧, ⟦\dfrac16⟧, ⟦2/12⟧, 1/60"),
     # powers and roots
     ("1024", "power", "⟦2^{10}⟧, ⟦2^10⟧, ⟦2¹⁰⟧, ⟦2**10⟧, ⟦4^5⟧, 2^{1}0, 2^9, x^{2}"),
@@ -90,7 +105,14 @@ MARKED = [
     ("2.5", "word", "⟦two and a half⟧, ⟦2 and a half⟧, ⟦two point five⟧, ⟦two and one half⟧"),
     ("3/4", "word", "⟦three quarters⟧, ⟦three-fourths⟧, ⟦zero point seven five⟧, a quarter, seventy-five"),
     ("2/3", "word", "⟦two-thirds⟧, ⟦two thirds⟧, ⟦2 thirds⟧, one third, the third"),
-    ("-3", "word", "⟦minus three⟧, ⟦negative three⟧, three"),
+    ("-3", "word", "⟦minus three⟧, ⟦negative three⟧, three, ten minus three, so ⟦minus three⟧, the sum ⟦minus three⟧"),
+    ("3", "word", "minus three, negative three, ten minus ⟦three⟧, 10 minus ⟦three⟧"),
+    ("3", "word", "n minus ⟦three⟧, the sum minus ⟦three⟧"),
+    ("-1/2", "word", "⟦minus one half⟧, ⟦minus a half⟧, ⟦negative one half⟧, ⟦minus half⟧, three minus a half"),
+    ("24", "word", r"⟦twenty\,four⟧, ⟦twenty\;four⟧, ⟦twenty–four⟧, ⟦twenty\ four⟧"),
+    ("5th", "word", "the ⟦fifth⟧ and ⟦Fifth⟧, not 5, five, the sixth"),
+    ("fifth", "number", "the ⟦5th⟧, ⟦5^{th}⟧ or $⟦5^{\\text{th}}⟧$, 5, 15th, 6th"),
+    ("twenty-first", "number", "⟦21st⟧, 121st, 21"),
     ("1984", "word", "⟦nineteen eighty-four⟧, nineteen, eighty-four"),
     ("1", "word", "the answer is ⟦one⟧. exactly ⟦one⟧; plus ⟦one⟧, he has ⟦one⟧ apple, none, alone, oneself"),
     ("2", "word", "so there are ⟦two⟧. ⟦two⟧ apples, in ⟦two⟧ ways"),
@@ -104,8 +126,9 @@ MARKED = [
     ("1", "label", "each ⟦one⟧, ⟦first⟧ step, ⟦one⟧ by ⟦one⟧, ⟦one⟧ can see"),
     ("2", "label", "there are ⟦two⟧ cases, the ⟦two⟧ numbers, ⟦two⟧-digit"),
     ("2", "label", "case ⟦two⟧, the ⟦second⟧, x^⟦2⟧, m^{⟦2⟧}, x²"),
-    ("3", "label", "1. Add.\n2. Go.\n⟦3⟧. End, in round ⟦3⟧"),
-    ("3", "number", "So it is\n⟦3⟧. End, round ⟦3⟧ up"),
+    ("3", "label", "1. Add.\n2. Go.\n⟦3⟧. End, in note ⟦3⟧"),
+    ("3", "number", "So it is\n⟦3⟧. End, round ⟦3⟧ up, in round ⟦3⟧"),
+    ("3", "number", "Day ⟦3⟧, Row ⟦3⟧, Line ⟦3⟧, Round ⟦3⟧, on line ⟦3⟧"),
     ("0", "label", "non-⟦zero⟧, nonzero, x_⟦0⟧"),
     # expressions
     (r"$\pi$", "text", r"so ⟦\pi⟧ and 2⟦\pi⟧, not \pitchfork or \Pi, ⟦π⟧"),
@@ -119,6 +142,12 @@ MARKED = [
     (r"\frac{1+\sqrt5}{2}", "expression", r"⟦(1+√5)/2⟧, ⟦\frac{\sqrt{5}+1}{2}⟧"),
     (r"\frac{1+\sqrt5}{2}", "expression", r"⟦\frac12(1+\sqrt{5})⟧, \frac{1-\sqrt5}{2}"),
     ("x^2+1", "expression", "⟦x^{2}+1⟧, ⟦1+x^2⟧, ⟦x²+1⟧, x^2+2, x^2-1"),
+    (r"\ln 2", "expression", r"⟦ln 2⟧, ⟦ln(2)⟧, ⟦\ln{2}⟧, ln 3, log 2, kiln 2"),
+    (r"\binom52", "expression", r"⟦\dbinom52⟧, ⟦\binom{5}{2}⟧, ⟦{5 \choose 2}⟧, \binom53, \frac52"),
+    (r"\sqrt[3]{4}", "expression", r"⟦∛4⟧, ⟦∛{4}⟧, ⟦\sqrt[3]4⟧, ∜4, √4"),
+    (r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", "text", r"⟦\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}⟧"),
+    (r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", "text", r"⟦\begin{vmatrix}1&2\\3&4\end{vmatrix}⟧"),
+    (r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", "text", r"\begin{pmatrix}1&2\\3&5\end{pmatrix}"),
     (r"\log_2 3", "expression", r"⟦\log_{2} 3⟧, ⟦\log_2(3)⟧, \log_3 2"),
     (r"2\sqrt{3}\text{ cm}", "expression", r"⟦2√3⟧, ⟦\sqrt{12}⟧, \sqrt{3}"),
     (r"\pm 6", "expression", "x = ⟦±6⟧, 6, -6"),
@@ -131,6 +160,8 @@ MARKED = [
     (r"(-\infty,1)\cup(2,\infty)", "form", r"⟦x<1 or x>2⟧; ⟦(2,\infty) \cup (-\infty, 1)⟧; (2,\infty)"),
     (r"\{1,2,3\}", "form", r"⟦\{3,1,2\}⟧, ⟦\{3, \frac22, 2.0\}⟧; ⟦x = 2, 3, 1⟧; \{1,2\}, \{1,2,4\}"),
     ("(1,2)", "form", r"⟦(1.0, 2)⟧, ⟦(\frac{2}{2},2)⟧, (2,1), (1,3), (1,2,3)"),
+    ("2,-2", "form", r"⟦x = 2 or x = -2⟧; ⟦-2, 2⟧; ⟦2 and -2⟧; $⟦x=2$ or $x=-2⟧$; ⟦-2 \text{ or } 2⟧; 2 or 3"),
+    (r"(0,1)\cup(2,3)", "form", r"⟦(2,3) \cup (0,1)⟧; ⟦(2, 3) ∪ (0, 1)⟧; (2,3) \cup (0,2)"),
     ("2, 3", "form", r"⟦3 and 2⟧; ⟦\{3,2\}⟧; ⟦x=3 or x=2⟧; 3 and 4"),
     ("y=2x+3", "form", "⟦y=3+2x⟧, y=2x+4"),
     ("3:45", "text", "at ⟦3:45⟧, ⟦3:45⟧pm, 13:45, 3:450, 345"),
@@ -243,6 +274,18 @@ def test_what_the_masker_hides_does_not_leak() -> None:
     assert find_leaks(mask(text, "math", target="24").rendered, "24") == []
 
 
+EMPTY = ["$" * 301, "~" * 301, "$ " * 200, "\u200b" * 400, "`" * 301, ":" * 301, "\\,|" * 200, "*" * 301, "." * 301]
+
+
+@pytest.mark.parametrize("target", EMPTY)
+def test_a_long_target_without_a_text_of_its_own_ends(target: str) -> None:
+    assert find_leaks("abc", target) == []
+    assert [(leak.text, leak.how) for leak in find_leaks("abc " + target, target)][-1:] in (
+        [(target, "text")],
+        [(target.strip(), "text")],
+    )
+
+
 MEGABYTE = {
     "one line": "12+34=46 " * 110_000,
     "many lines": "x=5 \n" * 200_000,
@@ -272,9 +315,12 @@ HOSTILE = [
     "(1+" * 2_000 + "1" + ")" * 2_000, "$" * 8_000, "$1" * 4_000, "$" + "x+1 " * 2_000, r"\(" * 4_000,
     r"\boxed{" * 1_100, "answer is " * 800, "####" * 2_000, "2^{" * 2_600, "x_{" * 2_600, "1+" * 4_000, "1," * 4_000,
     "x<1<" * 2_000, r"\{1," * 2_000, "1/2/" * 2_000, "5 " * 4_000, "(C) " * 2_000, "C " * 4_000, "twenty " * 1_100,
-    "half a " * 1_100, "Steps 5 and " * 600, "Ab Cd " * 1_300,
+    "half a " * 1_100, "minus " * 1_300, "-5 " * 2_600, "-(" * 4_000 + "5", "so -5 " * 1_300, "minus 5 " * 1_000,
+    "$ or $5" * 1_100, "14 \\div 3 " * 800, "5th " * 2_000, "{5}/{2}" * 1_100, r"\binom" * 1_300, "{5 \\choose " * 700,
+    "∛" * 8_000, "ln " * 2_600, "Steps 5 and " * 600, "Ab Cd " * 1_300,
 ]  # fmt: skip
-TARGETS = ["5", "1/2", r"\frac{\sqrt{3}}{2}", r"(-\infty,3)", r"\{1,2,3\}", "C", "University College London"]
+TARGETS = ["5", "-5", "1/2", "5th", r"\ln 2", r"\frac{\sqrt{3}}{2}", r"(-\infty,3)", r"\{1,2,3\}", "C"]
+TARGETS += ["University College London"]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: f"{text[:12]}*{len(text)}")
@@ -306,7 +352,8 @@ PIECES = st.sampled_from(
      "Step ", "[N1]", "[", "]", "th", "$", "\\", r"\frac", r"\overline", "%", r"\%", "٣", "²", "½", "pi", "0", "^",
      r"\sqrt", "√", r"\{", r"\}", "<", r"\le", r"\infty", r"\cup", "±", "twenty", "-four", " one ", "half", " and ",
      "hundred", "point", "C", "(C)", "####", r"\boxed{", "answer is ", "The ", "Ünï ", "İ", "ß", r"\log", r"\over",
-     "e5", "\0", "10", "*", "·", ":", "30", " dozen", "|", "USA", "Curie"]
+     "e5", "minus ", "negative ", "so ", "ten ", "４", "ln ", r"\binom", "∛", " or ", r"\div ", "th ", "x", "fifth",
+     "\0", "10", "*", "·", ":", "30", " dozen", "|", "USA", "Curie"]
 )  # fmt: skip
 TEXTS = st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(max_size=100))
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from cloze.errors import InputError
 from cloze.masking import MaskSettings, mask
 from cloze.masking.leaks import find_leaks
-from cloze.masking.math.finder import given_values, numbers, parse_number
+from cloze.masking.math.finder import given_values
+from cloze.masking.math.scan import numbers, parse_number
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "masking.jsonl"
 
@@ -174,6 +175,101 @@ def test_the_target_is_hidden_in_every_writing(text: str, target: str, question:
     masked = mask(text, target=target, question=question)
     assert masked.rendered == expected
     assert masked.unmask(expected) == text
+
+
+# more of each kind, as a strict reader tried them
+REVIEWED = [
+    ("so -7", "-7", "x + 7 = 0", "so [N1]"),
+    ("yields -7, have -7.", "-7", "x + 7 = 0", "yields [N1], have [N1]."),
+    ("that -7 works", "-7", "x + 7 = 0", "that [N1] works"),
+    ("Then x = - 7.", "-7", "x + 7 = 0", "Then x = - [N1]."),
+    ("$x = - 7$", "-7", "x + 7 = 0", "$x = - [N1]$"),
+    ("–7", "-7", "x + 7 = 0", "[N1]"),
+    ("negative seven, minus 7", "-7", "x + 7 = 0", "negative [N1], minus [N1]"),
+    ("x=-(7)", "-7", "x + 7 = 0", "x=-([N1])"),
+    ("n -7", "-7", "x + 7 = 0", "n -[N1]"),
+    ("x+7=0", "-7", "x + 7 = 0", "x+7=0"),
+    ("- 1/2, –0.5, -(1/2)", "-1/2", r"\frac12", "- [N1], [N2], -([N1])"),
+    (r"$- \frac12$", "-1/2", r"\frac12", "$- [N1]$"),
+    ("so -1/2 = x", "-1/2", r"\frac12", "so [N1]/[N2] = x"),
+    (r"-√3, - \sqrt{3}", r"-\sqrt{3}", "", "[N1], - [N2]"),
+    ("The answer is negative one.", "-1", "", "The answer is negative [N1]."),
+    ("3x4=12, 3x4 grid", "3", "", "[N1]x[N2]=[N3], [N1]x[N2] grid"),
+    ("3x20x5=300", "3", "", "[N1]x[N2]x[N3]=[N4]"),
+    ("2x+3y, x3 + x4", "3", "", "[N1]x+[N2]y, x3 + x4"),
+    (")x4", "3", "", ")x[N1]"),
+    ("The answer is Day 7.", "7", "", "The answer is Day [N1]."),
+    ("#### Day 7", "7", "", "#### Day [N1]"),
+    ("Case 7: go", "7", "", "Case 7: go"),
+    ("This has solutions 3 and 7", "7", "", "This has solutions [N1] and [N2]"),
+    ("Note 7 is prime, page 7", "7", "", "Note [N1] is prime, page [N1]"),
+    ("4+9=<<4+9=13>>13th floor", "13", "", "[N1]+[N2]=<<[N1]+[N2]=[N3]>>[N3]th floor"),
+    ("The answer is 13th", "13", "", "The answer is [N1]th"),
+    ("the 13th term", "13", "", "the 13th term"),
+    (
+        r"\textbf{Step 1:}, $\textbf{Case 2: }$, \section*{Case 2}",
+        "",
+        "",
+        r"\textbf{Step 1:}, $\textbf{Case 2: }$, \section*{Case 2}",
+    ),
+    (
+        '"Case 2", “Case 2”, _Case 2_, <b>Case 2</b>, —Case 2',
+        "",
+        "",
+        '"Case 2", “Case 2”, _Case 2_, <b>Case 2</b>, —Case 2',
+    ),
+    (
+        "Step~2, Step\xa02, Step-2, Step [2], Step $2$, Way #2, Step number 2, equation $(2)$, Step: 2",
+        "",
+        "",
+        "Step~2, Step\xa02, Step-2, Step [2], Step $2$, Way #2, Step number 2, equation $(2)$, Step: 2",
+    ),
+    (r"step \#2", "", "", r"step \#2"),
+    (
+        "Steps 1 and 2; Steps 2, 3, 4; Cases 1-3; Lemmas 2, 3 and 4; equations (1) and (2); Eqs. (2)-(3)",
+        "",
+        "",
+        "Steps 1 and 2; Steps 2, 3, 4; Cases 1-3; Lemmas 2, 3 and 4; equations (1) and (2); Eqs. (2)-(3)",
+    ),
+    ("Theorem 2.3.1, Thm 2, Scenario 3, Observation 2", "", "", "Theorem 2.3.1, Thm 2, Scenario 3, Observation 2"),
+    (r"$3 \times 10^k$, 5 × 10^-3 = 0.005", "", "", r"$[N1] \times [N2]^k$, [N3] = [N3]"),
+    ("3:4 = 9:12, at 3:45, 3:45 p.m. he", "", "", "[N1]:[N2] = [N3]:[N4], at [N5], [N6] he"),
+    (r"5-th, f^{-1}(x), \sin^{-1}, x^{-2}", "", "", r"5-th, f^{-1}(x), \sin^{-1}, x^{[N1]}"),
+    ("a_{n+1} + x_{1,2}", "", "", "a_{n+1} + x_{1,2}"),
+    ("in.^2 km/h^2", "", "", "in.^2 km/h^2"),
+    ("24th of May. He, 3:20 pm. At", "", "", "[N1]. He, [N2]. At"),
+    ("1.) add\n2.) go", "", "", "1.) add\n2.) go"),
+    ("We have 1/2 + 1/3 = 5/6", "5/6", r"\frac12+\frac13", "We have 1/2 + 1/3 = [N1]"),
+    ("1/3 * 6 = 2", "2", "one third of 6", "1/3 * 6 = [N1]"),
+    ("5+12=17", "17", "ratio 5:12", "5+12=[N1]"),
+    (r"\pi \cdot 2, 2 \times \pi", r"2\pi", "2", "[A1], [A1]"),
+    (r"{\pi\over 6}", r"\frac{\pi}{6}", "6", "{[A1]}"),
+    (r"{14\over 3}, {14}/{3}, 14\div 3", r"\frac{14}{3}", "14 3", "{[N1]}, {[N1]}, [N1]"),
+    ("x² + 3x + 2", "x^2+3x+2", "2 3", "[A1]"),
+    ("e²", "e^2", "2", "[A1]"),
+    (r"\ln(2), ln 2", r"\ln 2", "2", "[A1], [A1]"),
+    ("2x+3, y=3+2x", "y = 2x+3", "2 3", "[A1], y=[A1]"),
+    ("-n+n^2", "n^2-n", "2", "[A1]"),
+    (r"\frac{b+a}{2}", r"\frac{a+b}{2}", "2", "[A1]"),
+    ("1, 3, 5", r"\{1,3,5\}", "1 3 5", "[A1]"),
+    ("1 and 6", "1,6", "1 6", "[A1]"),
+    ("(0.5, 0.75)", "(1/2,3/4)", "0.5 0.75", "[A1]"),
+    (r"5\,\%", r"5\%", "5", "[N1]"),
+    (r"\begin{bmatrix}1&2\\3&4\end{bmatrix}", r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", "1 2 3 4", "[A1]"),
+    (r"(2,\infty)\cup(-\infty,-1), x<-1", r"(-\infty,-1)\cup(2,\infty)", "1 2", r"[A1]\cup[A1], [A1]"),
+    (r"3*sqrt(2), 3 \times \sqrt2", r"3\sqrt{2}", "3", r"3*sqrt([N1]), 3 \times [N2]"),
+    ("no C here, so C.", "C", "", "no [A1] here, so [A1]."),
+    (r"$C = 2\pi r$, angle C, A dog, P(C)", "C", "", r"$C = [N1]\pi r$, angle C, A dog, P(C)"),
+    ("A dog. It is A.", "A", "", "A dog. It is [A1]."),
+    ("500/ 2/5 = 200", "250", "500, 1/10 and two-fifths", "[N1]/ [N2]/[N3] = [N4]"),
+]
+
+
+@pytest.mark.parametrize(("text", "target", "question", "expected"), REVIEWED)
+def test_more_of_each_kind(text: str, target: str, question: str, expected: str) -> None:
+    masked = mask(text, target=target, question=question)
+    assert masked.rendered == expected
+    assert mask(expected, target=target, question=question).rendered == expected
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pylatexenc.latexwalker import LatexMacroNode, LatexWalker
 
-from cloze.masking.math.forms import find_forms, read_goals, value_key, writings
+from cloze.masking.math.forms import find_forms, read_goals
 from cloze.masking.math.latex import Latex
 from cloze.masking.math.options import split_options
 from cloze.masking.math.structure import list_numbers
@@ -25,6 +25,7 @@ from cloze.masking.math.values import (
     square_root,
 )
 from cloze.masking.math.words import number_words
+from cloze.masking.math.writings import value_key, writings
 
 
 @pytest.mark.parametrize(
@@ -187,7 +188,9 @@ def test_writings_of_a_symbolic_target() -> None:
     assert spaced("x<3") >= {"x < 3", "3 > x", r"( - \infty , 3 )"}
     assert spaced("[2,5)") >= {"[ 2 , 5 )", r"2 \le ? < 5", r"5 > ? \ge 2"}
     assert spaced(r"a+b+1") == {" + ".join(order) for order in ("ab1", "a1b", "ba1", "b1a", "1ab", "1ba")}
-    assert spaced("a-b") == {"a - b"}
+    assert spaced("a-b") == {"a - b", "- b + a"}
+    assert spaced("2\\pi") == {"2 \\pi", "\\pi 2"}
+    assert spaced("1,6") >= {"1 , 6", "6 , 1", "1 and 6"}
 
 
 @pytest.mark.parametrize("text", [r"maximum", r"\pitch", "(1,23)", "f(1, 2)3"])

@@ -38,8 +38,8 @@ def test_any_fenced_style_masks_and_is_left_alone(style: str) -> None:
 
 @pytest.mark.parametrize(
     "style",
-    ["", "[MASK]", "N{index}", "{index}]", "[{index}", "[{index}]", "[N{index}x]", "[{index}1]", "[{other}]",
-     "[{letter}{index}{index}]"],
+    ["", "[MASK]", r"\boxed{{{index}}}", ".{letter}{index}.", "${letter}{index}$", "N{index}", "{index}]", "[{index}",
+     "[{index}]", "[N{index}x]", "[{index}1]", "[{other}]", "[{letter}{index}{index}]"],
 )  # fmt: skip
 def test_a_style_that_could_be_misread_is_refused(style: str) -> None:
     with pytest.raises(InputError):

@@ -18,9 +18,14 @@ if TYPE_CHECKING:
     from cloze.training.config import Config, Source
 
 
+FAMILIES = {"arithmetic": "arithmetic:steps=4,n=200", "gym": "gym:task=chain_sum,n=50,config.max_terms=3"}
+
+
 def evaluate(
     model: Annotated[str, typer.Argument(help="Model folder, run folder, or 'tiny'.")],
-    data: Annotated[str, typer.Argument(help="Data file, or a family as arithmetic:steps=4,split=test,n=200")],
+    data: Annotated[
+        str, typer.Argument(help="Data file, or a family: arithmetic:steps=4,split=test,n=200 or gym:task=gcd,n=50")
+    ],
     samples: Annotated[int, typer.Option("-n", "--samples", min=1, help="Completions a problem.")] = 1,
     guided: Annotated[bool, typer.Option("--guided", help="Show the trace as the method does.")] = False,
     method: Annotated[str | None, typer.Option(help="Whose guidance (default: the run's own).")] = None,
@@ -41,11 +46,10 @@ def evaluate(
     from cloze.evaluation.accuracy import accuracy, answer_all, mean_pass_at_k
     from cloze.guidance.guide import GuideSettings, guided_prompt, unguided_prompt
     from cloze.methods.schema import load_method
-    from cloze.problems.readers import require_traces
     from cloze.rollouts.sampler import SamplingParams
     from cloze.rollouts.transformers_sampler import TransformersSampler
     from cloze.training.config import Sampling
-    from cloze.training.sources import load_problems
+    from cloze.training.sources import load_problems, need_traces
 
     folder, config = _find(model)
     if guided and method is None and config is None:
@@ -65,7 +69,7 @@ def evaluate(
     source = _source(data, schema, skip_bad, limit)
     problems = load_problems(source, note)
     if guided:
-        require_traces(problems, Path(data).expanduser(), schema=schema or None)
+        need_traces(problems, source)
     policy, tokenizer = load_model(folder)
     settings = GuideSettings(
         show=guided and chosen.needs_traces,
@@ -131,11 +135,11 @@ def _source(data: str, schema: str, skip_bad: bool, limit: int) -> Source:
 
     name, _, options = data.partition(":")
     values: dict[str, Any] = {"path": data, "schema": schema, "skip_bad": skip_bad, "limit": limit}
-    if name == "arithmetic" and not Path(data).exists():
+    if name in FAMILIES and not Path(data).exists():
         try:
             given = tomllib.loads("\n".join(_quoted(item) for item in options.split(",") if item))
         except tomllib.TOMLDecodeError as error:
-            raise InputError(f"cannot read {data!r}: {error}", mend="write it as arithmetic:steps=4,n=200") from error
+            raise InputError(f"cannot read {data!r}: {error}", mend=f"write it as {FAMILIES[name]}") from error
         values = {"split": "test", "n": 200, "limit": limit, **given, "family": name}
     try:
         return Source.model_validate(values)

@@ -15,8 +15,8 @@ from typing import Any
 
 from cloze.evaluation.accuracy import answer_all
 from cloze.guidance.guide import GuideSettings, guided_prompt, mask_trace
-from cloze.masking.math.finder import numbers, parse_number
 from cloze.masking.math.forms import read_goals
+from cloze.masking.math.scan import numbers, parse_number
 from cloze.problems.record import Problem
 from cloze.rollouts.sampler import Sampler, SamplingParams
 from cloze.verifiers import verify

@@ -2,7 +2,8 @@
 
 `mask` asks the finder of the domain for spans, lets `choose` thin them out (a ratio, the critical path) or `control`
 replace them by random ones, and writes the blanks. A finder is a function from text to spans; its domain stands in
-`FINDERS`. Spans inside of blanks that the text already holds are dropped, so masking twice changes nothing.
+`FINDERS`. Spans inside of blanks that the text already holds are dropped, so masking twice changes nothing (unless only
+a part is hidden: a ratio, a critical path or a control chooses anew from what is left).
 """
 
 from __future__ import annotations

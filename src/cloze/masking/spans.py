@@ -149,6 +149,10 @@ def check_style(style: str) -> None:
         raise InputError(f"the blank style {style!r} needs one {{index}} and no digit", field="style", mend=mend)
     if not before or not after or before[0].isalnum() or after[-1].isalnum() or after[0].isalnum():
         raise InputError(f"the index in {style!r} is not fenced on both sides", field="style", mend=mend)
+    if refused := set(shown) & set("\\$.,;!?#%^+*/=~\n"):
+        raise InputError(
+            f"the blank style {style!r} holds {min(refused)!r}, which means something in a trace", mend=mend
+        )
     if not any(character.isalpha() for character in shown):
         raise InputError(f"the blank style {style!r} would look like a reference: it needs a letter", mend=mend)
 

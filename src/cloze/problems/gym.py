@@ -3,24 +3,27 @@
     cloze eval tiny gym:task=chain_sum,split=test,n=20,config.max_terms=3
 
 A problem asks for its final answer between `<answer>` and `</answer>`, and is scored by the verifier `gym`, which needs
-no more than the settings written into the problem: the task, its configuration, the seed and the index. Tasks whose
-metadata lead to a worked solution have expert traces (`gym_traces.TRACED`); the rest can be trained on without guidance.
+no more than the settings written into the problem: the task, its configuration, the seed and the index. The tasks of
+`gym_traces.TRACED` have expert traces; the rest can be trained on without guidance.
 
 Splits are disjoint by construction: a problem belongs to the split that the hash of its question names, whatever the
 seed or the size asked for, and no question comes twice. `REFUSED` lists the tasks that cannot be used, with the reason.
-Drawing leaves the random state of the process as it was, and is the same in any process, thread and order; for `codeio`
-it runs the programs that reasoning-gym ships (never an answer's).
+Drawing leaves the random state of the process as it was, and questions are the same in any process, thread and order;
+of a few tasks (`HASH_SEEDED`) only where PYTHONHASHSEED is set, which they ask for. Where several answers are right
+(word_ladder, knight_swap), the target may differ between processes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 from collections.abc import Mapping
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import cache, lru_cache
+from importlib import import_module
 from threading import RLock
 from typing import Any
 
@@ -33,6 +36,7 @@ FORMAT = "Write the final answer, and nothing else, between <answer> and </answe
 UNKNOWN_ANSWER = "it has no answer to compare with, and nothing to show that one exists"
 REFUSED = {
     "boxnet": UNKNOWN_ANSWER,
+    "codeio": "drawing it runs thousands of collected programs inside this process",
     "composite": "it mixes other tasks; name them one by one",
     "graph_color": UNKNOWN_ANSWER,
     "intermediate_integration": "its answers can only be checked by evaluating them",
@@ -40,6 +44,7 @@ REFUSED = {
     "rubiks_cube": UNKNOWN_ANSWER,
     "rush_hour": UNKNOWN_ANSWER,
 }
+HASH_SEEDED = ("isomorphic_strings", "polynomial_multiplication", "ransom_note")  # they draw from sets of texts
 MATH_CATEGORIES = ("algebra", "arithmetic", "geometry", "probability")
 MATH_TASKS = ("base_conversion", "countdown", "puzzle24")
 SIZE = 20_000  # of one dataset of the library, whose index goes no further; the next one has another seed
@@ -62,13 +67,19 @@ def generate(
 
     Raises:
         InputError: unknown or refused task, unknown split or setting, a setting out of range, fewer problems than
-            asked for, or reasoning-gym is not installed.
+            asked for, reasoning-gym is not installed, or the task needs PYTHONHASHSEED and it is not set.
     """
     if split not in SPLITS:
         raise InputError(f"unknown split {split!r}", mend=f"use one of {', '.join(SPLITS)}")
     if n < 1:
         raise InputError(f"n must be at least 1, got {n}")
     check_task(task)
+    if task in HASH_SEEDED and not os.environ.get("PYTHONHASHSEED", "").isdigit():
+        raise InputError(
+            f"the gym task {task!r} draws other problems in every process",
+            field="task",
+            mend="fix the hashes of the process: PYTHONHASHSEED=0 before the command",
+        )
     written = write_config(config)
     problems: dict[str, Problem] = {}
     draws = in_vain = 0
@@ -97,11 +108,11 @@ def _problem(task: str, seed: int, index: int, written: str, entry: dict[str, An
     trace = trace_of(task, entry, dataset(task, seed, written))
     if task in TRACED and trace is None:
         return None
-    digest = hashlib.sha256(f"{written}\n{entry['question']}".encode()).hexdigest()
-    settings: dict[str, object] = {"task": task, "seed": seed, "index": index}
+    digest = question_digest(entry)
+    settings: dict[str, object] = {"task": task, "seed": seed, "index": index, "question": digest}
     category = dataset(task, seed, written).category
     return Problem(
-        id=f"gym-{task}-{digest[:12]}",
+        id=f"gym-{task}-{digest}",
         question=f"{entry['question'].strip()}\n\n{FORMAT}",
         target=target,
         trace=trace,
@@ -110,6 +121,11 @@ def _problem(task: str, seed: int, index: int, written: str, entry: dict[str, An
         verifier_settings=settings | ({"config": json.loads(written)} if written != "{}" else {}),
         source=f"family gym, task {task}",
     )
+
+
+def question_digest(entry: Mapping[str, Any]) -> str:
+    """A short name of an entry's question, by which an entry drawn again is known to be the same."""
+    return hashlib.sha256(entry["question"].encode()).hexdigest()[:12]
 
 
 def _seed(task: str, seed: int, chunk: int) -> int:
@@ -160,17 +176,14 @@ def check_task(task: str) -> None:
 @cache
 def _library() -> Any:
     try:
-        import reasoning_gym
+        library = import_module("reasoning_gym")
     except ModuleNotFoundError as error:
         if error.name != "reasoning_gym":
             raise
         raise InputError("the family gym needs reasoning-gym", mend="pip install 'cloze-rl[gym]'") from None
-    from reasoning_gym.code import codeio
-    from reasoning_gym.code.contrib.bfit.Compiler import Optimizer
-
-    for module in (codeio, Optimizer):
-        module.print = lambda *_, **__: None  # they write to stdout, which belongs to the command
-    return reasoning_gym
+    optimizer: Any = import_module("reasoning_gym.code.contrib.bfit.Compiler.Optimizer")
+    optimizer.print = lambda *_, **__: None  # it writes dots to stdout, which belongs to the command
+    return library
 
 
 @lru_cache(maxsize=64)
@@ -188,13 +201,18 @@ def dataset(task: str, seed: int, config: str = "{}") -> Any:
     check_task(task)
     _, kind = _library().factory.DATASETS[task]
     given = json.loads(config)
-    known = [one.name for one in fields(kind) if one.name not in ("seed", "size")]
+    defaults = {one.name: one.default for one in fields(kind)}
+    known = [name for name in defaults if name not in ("seed", "size")]
     for key in given:
         if key not in known:
             close = get_close_matches(key, known, n=1)
             listing = f"it has {', '.join(known) or 'none'}"
             mend = f"did you mean {close[0]!r}? {listing}" if close else listing
             raise InputError(f"the gym task {task!r} has no setting {key!r}", field="config", mend=mend)
+        if isinstance(defaults[key], bool):  # the command line has no truth values, and any text would count as true
+            given[key] = {"true": True, "false": False}.get(given[key], given[key])
+            if not isinstance(given[key], bool):
+                raise InputError(f"{key} of the gym task {task!r} must be true or false", field="config")
     with _lock:
         try:
             return _library().create_dataset(task, seed=seed, size=SIZE, **given)
@@ -210,9 +228,8 @@ def draw(task: str, seed: int, index: int, config: str = "{}") -> dict[str, Any]
     Raises:
         InputError: as `dataset`, or the task fails to draw with these settings.
     """
-    import numpy
-
     data = dataset(task, seed, config)
+    numpy = import_module("numpy")
     with _lock:
         state, arrays = random.getstate(), numpy.random.get_state()
         random.seed(f"{task}/{seed}/{index}")

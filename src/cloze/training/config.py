@@ -29,14 +29,15 @@ class Source(Part):
         skip_bad: go on past rows that cannot be read.
         limit: only the first so many problems; 0 for all.
         family, n, split, seed: a built-in family, how many problems, which split, and the seed that draws them.
-        steps, distractors, modulus, operations: the family's difficulty.
+        steps, distractors, modulus, operations: the difficulty of the family "arithmetic".
+        task, config: of the family "gym", the task of reasoning-gym and its own settings (`config.max_terms = 3`).
     """
 
     path: str = ""
     schema_name: str = Field("", alias="schema")
     skip_bad: bool = False
     limit: int = Field(0, ge=0)
-    family: Literal["", "arithmetic"] = ""
+    family: Literal["", "arithmetic", "gym"] = ""
     n: int = Field(512, ge=1)
     split: Literal["train", "dev", "test"] = "train"
     seed: int = 0
@@ -44,11 +45,15 @@ class Source(Part):
     distractors: Bounds = 2
     modulus: int = 1000
     operations: str = "+-"
+    task: str = ""
+    config: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _one_of(self) -> Source:
         if bool(self.path) == bool(self.family):
             raise ValueError("give either a path or a family")
+        if (self.task or self.config) and self.family != "gym":
+            raise ValueError("task and config belong to the family 'gym'")
         return self
 
 

@@ -28,7 +28,6 @@ from cloze.evaluation.accuracy import accuracy, answer_all
 from cloze.evaluation.copying import follow_rate
 from cloze.guidance.guide import GuideSettings, check_maskers, guided_prompt, unguided_prompt
 from cloze.methods.schema import Method, ObjectivePart, load_method
-from cloze.problems.readers import require_traces
 from cloze.problems.record import Problem
 from cloze.rollouts.rows import Row
 from cloze.rollouts.sampler import SamplingParams
@@ -36,7 +35,7 @@ from cloze.training.collect import Collector, draw_seed
 from cloze.training.config import Config, write_config
 from cloze.training.lr import learning_rate
 from cloze.training.run_folder import RunFolder
-from cloze.training.sources import load_problems, with_right_traces
+from cloze.training.sources import load_problems, need_traces, with_right_traces
 from cloze.verifiers.verdict import STATUSES
 
 Metrics = dict[str, Any]
@@ -70,8 +69,7 @@ def prepare(config: Config, note: Report) -> Setup:
     notes: list[str] = []  # kept back until the data is known to be usable, so that an error stands alone
     problems = load_problems(config.data.train, notes.append)
     if method.needs_traces:
-        source = config.data.train
-        require_traces(problems, Path(source.path).expanduser(), schema=source.schema_name or None)
+        need_traces(problems, config.data.train)
         problems = with_right_traces(problems, notes.append)
     for line in notes:
         note(line)

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from cloze.problems import arithmetic
-from cloze.problems.readers import read_problems
+from cloze.errors import InputError
+from cloze.problems import arithmetic, gym
+from cloze.problems.readers import read_problems, require_traces
 from cloze.problems.record import Problem
 from cloze.training.config import Source
 from cloze.verifiers import check_verifier, verify
@@ -19,7 +20,9 @@ def load_problems(source: Source, report: Callable[[str], None]) -> list[Problem
     Raises:
         InputError: anything wrong with the file, its rows, or a verifier's settings.
     """
-    if source.family:
+    if source.family == "gym":
+        problems = gym.generate(source.n, task=source.task, split=source.split, seed=source.seed, config=source.config)
+    elif source.family:
         problems = arithmetic.generate(
             source.n,
             split=source.split,
@@ -40,6 +43,22 @@ def load_problems(source: Source, report: Callable[[str], None]) -> list[Problem
     for verifier in {(problem.verifier, str(problem.verifier_settings)): problem for problem in problems}.values():
         check_verifier(verifier)
     return problems[: source.limit] if source.limit else problems
+
+
+def need_traces(problems: list[Problem], source: Source) -> None:
+    """Make sure that a source has expert traces, for a method that cannot do without.
+
+    Raises:
+        InputError: it has none; says where they would be looked for.
+    """
+    if not source.family:
+        require_traces(problems, Path(source.path).expanduser(), schema=source.schema_name or None)
+    elif all(problem.trace is None for problem in problems):
+        raise InputError(
+            f"the family {source.family!r}{f', task {source.task!r},' if source.task else ''} has no expert traces",
+            field="family",
+            mend="choose another task, or a method that needs none",
+        )
 
 
 def with_right_traces(problems: list[Problem], report: Callable[[str], None]) -> list[Problem]:

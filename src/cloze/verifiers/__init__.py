@@ -18,13 +18,16 @@ from typing import Literal, get_args, get_origin, get_type_hints
 
 from cloze.errors import InputError
 from cloze.problems.record import Problem
+from cloze.verifiers.answer import verify_answer
+from cloze.verifiers.code import verify_code
+from cloze.verifiers.gym import verify_gym
 from cloze.verifiers.math import verify_math
 from cloze.verifiers.verdict import STATUSES, Verdict
 
 __all__ = ["STATUSES", "VERIFIERS", "Verdict", "check_verifier", "verify", "verify_math"]
 
 Verifier = Callable[..., Verdict]
-VERIFIERS: dict[str, Verifier] = {"math": verify_math}
+VERIFIERS: dict[str, Verifier] = {"math": verify_math, "answer": verify_answer, "gym": verify_gym, "code": verify_code}
 
 
 def verify(problem: Problem, completion: str) -> Verdict:

@@ -10,7 +10,7 @@ spaces), with what it gets wrong for a training run put right:
 - Numbers are text: "12" is not "twelve", and 12.0 is not 12. Give such forms as aliases, or use the math verifier.
 - "yes" and "no" count only as the whole answer, also under F1. A sign of percent or money is punctuation, so 50% is 50.
 
-A *contained* match looks for the words of the target, whole and in a row, in the answer. Paying for that alone would pay
+A *contained* match looks for the words of the target, whole and in a row, in the answer. Alone that would pay for
 "Paris or London or Rome", so the answer must name nothing else: beside the target only words such as "it is in" may
 stand, and `extra` other words (0 unless set). A second candidate after "or", "and", a comma, a slash or a new line is
 refused whatever `extra` is, and so are "not" and its like. So "Barack Obama" does not match Obama unless the former is
@@ -45,8 +45,43 @@ PUNCTUATION = frozenset(string.punctuation)
 ARTICLES = frozenset(("a", "an", "the"))
 YES_NO = frozenset(("yes", "no", "noanswer"))
 FILLER = frozenset(
-    "is was are were be been it its it's this that these he she they his her their i we in on at of by to for from "
-    "with as answer final correct called named".split()
+    [
+        "is",
+        "was",
+        "are",
+        "were",
+        "be",
+        "been",
+        "it",
+        "its",
+        "it's",
+        "this",
+        "that",
+        "these",
+        "he",
+        "she",
+        "they",
+        "his",
+        "her",
+        "their",
+        "i",
+        "we",
+        "in",
+        "on",
+        "at",
+        "of",
+        "by",
+        "to",
+        "for",
+        "from",
+        "with",
+        "as",
+        "answer",
+        "final",
+        "correct",
+        "called",
+        "named",
+    ]
 )
 SEPARATOR = re.compile(r"[,;/|\n•&]|\b(?:or|and|either|neither|nor|not|never|no|but|maybe|perhaps)\b|n['’]t\b")
 
@@ -194,13 +229,14 @@ def _plain(text: str) -> str:
         number = after.isdigit() or (after == "." and at + 1 < last and text[at + 2].isdigit())
         if before.isdigit() and after.isdigit():
             kept.append("" if _between_thousands(text, at) else character)
-        elif number and character in "-." and not before.isalnum() and before not in PUNCTUATION - set("-($"):
+        elif number and character in "-." and (before.isspace() or before in "($-"):
             kept.append(character)  # a sign, or the point of .5
     return "".join(kept)
 
 
 def _between_thousands(text: str, at: int) -> bool:
-    return text[at] == "," and text[at + 1 : at + 4].isdigit() and not text[at + 4 : at + 5].isdigit()
+    after = text[at + 1 : at + 4]
+    return text[at] == "," and len(after) == 3 and after.isdigit() and not text[at + 4 : at + 5].isdigit()
 
 
 def _folded(text: str) -> str:

@@ -27,7 +27,11 @@ from functools import *
 from heapq import *
 from itertools import *
 from math import *
+from builtins import *
 """
+
+
+NOTHING = '[[],{"dict":[]}]'  # no arguments, as `encode` writes them
 
 
 def _module(name: str) -> ModuleType:
@@ -65,13 +69,14 @@ def answer(job: dict[str, Any], ask: int, reply: int) -> None:
 
     def act(question: dict[str, Any]) -> object:
         target = find(question["name"]) if "name" in question else held[question["ref"]]
-        values: Any = decode(question.get("values", "[[],{}]"), held.__getitem__)
+        values: Any = decode(question.get("values", NOTHING), held.__getitem__)
         if question["op"] == "call":
             return target(*values[0], **values[1])
         if question["op"] == "get":
             return getattr(target, question["attribute"])
         if question["op"] == "set":
-            return setattr(target, question["attribute"], values[0][0])
+            setattr(target, question["attribute"], values[0][0])
+            return None
         return list(target)
 
     import json
@@ -99,20 +104,19 @@ def judge(job: dict[str, Any], ask: int, reply: int) -> None:
     """The tests of a data set, against a candidate elsewhere.
 
     `job` has `setup` (code run before each test), `tests` (code), `remote` (names that the candidate defines) and
-    `all`: stop at the first test that fails. Writes {"ask": ...} for each question, and in the end
+    `all`: stop at the first test that fails. Writes {"ask": ..., "test": its index} for each question, and in the end
     {"results": [[passed, why], ...]}, or {"fault": why} when the tests themselves cannot be run.
     """
     import json
 
-    raised: set[int] = set()
-    keep: list[BaseException] = []
+    raised: list[BaseException] = []
 
     def question(about: dict[str, Any], values: object = None) -> object:
         try:
             sent = about if values is None else {**about, "values": encode(values, as_reference)}
         except TypeError as error:
             raise _Refused(str(error)) from None
-        write_frame(reply, json.dumps({"ask": sent}).encode())
+        write_frame(reply, json.dumps({"ask": sent, "test": len(results)}).encode())
         said = json.loads(read_frame(ask))
         if "value" in said:
             return decode(said["value"], lambda number: Remote({"ref": number}))
@@ -120,12 +124,11 @@ def judge(job: dict[str, Any], ask: int, reply: int) -> None:
         if not (isinstance(kind, type) and issubclass(kind, Exception)):
             kind = RuntimeError
         try:
-            error = kind(str(said.get("text")))
+            theirs: BaseException = kind(str(said.get("text")))
         except TypeError:
-            error = RuntimeError(str(said.get("text")))
-        raised.add(id(error))
-        keep.append(error)
-        raise error
+            theirs = RuntimeError(str(said.get("text")))
+        raised.append(theirs)
+        raise theirs
 
     def as_reference(thing: object) -> int:
         where = object.__getattribute__(thing, "_where") if type(thing) is Remote else {}
@@ -164,14 +167,16 @@ def judge(job: dict[str, Any], ask: int, reply: int) -> None:
     for code in codes[1:]:
         space: dict[str, Any] = {"__name__": "tests"}
         try:
+            candidate = {name: Remote({"name": name}) for name in job["remote"]}
+            space.update(candidate)
             exec(codes[0], space)
-            space.update({name: Remote({"name": name}) for name in job["remote"]})
+            space.update(candidate)  # where the setup has a stub of the same name
             exec(code, space)
             results.append((True, "passes"))
         except _Refused as error:
             fault = str(error)
         except BaseException as error:
-            if isinstance(error, ImportError | SystemExit) and id(error) not in raised:
+            if isinstance(error, ImportError) and not any(error is theirs for theirs in raised):
                 fault = f"the tests themselves fail: {type(error).__name__}: {error}"
             else:
                 results.append((False, f"{type(error).__name__}: {error}"[:300].rstrip(": ")))

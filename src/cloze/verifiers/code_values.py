@@ -89,14 +89,25 @@ def _is(value: object, module: str, name: str) -> bool:
     return module in sys.modules and isinstance(value, getattr(sys.modules[module], name, ()))
 
 
+def _listed(maker: Callable[[Any], object]) -> Callable[[Any], object]:
+    """A maker that takes a list and nothing that only stands for one, as a range of any length does."""
+
+    def make(held: object) -> object:
+        if not isinstance(held, list):
+            raise TypeError("not a list")
+        return maker(held)
+
+    return make
+
+
 MAKERS: dict[str, Callable[[Any], object]] = {
     "int": lambda held: int(held, 16),
     "float": float,
-    "tuple": tuple,
-    "dict": dict,
-    "set": set,
-    "frozenset": frozenset,
-    "deque": deque,
+    "tuple": _listed(tuple),
+    "dict": _listed(dict),
+    "set": _listed(set),
+    "frozenset": _listed(frozenset),
+    "deque": _listed(deque),
     "bytes": bytes.fromhex,
     "bytearray": bytearray.fromhex,
     "complex": lambda held: complex(float(held[0]), float(held[1])),
@@ -106,12 +117,29 @@ MAKERS: dict[str, Callable[[Any], object]] = {
 }
 
 
-def decode(text: str, resolve: Callable[[int], object] | None = None) -> object:
+class Unordered(list[object]):
+    """A set whose members were not hashed: a hostile program may choose them to be slow together."""
+
+
+INERT = {
+    **MAKERS,
+    "dict": _listed(lambda pairs: {str(key): value for key, value in pairs}),
+    "set": _listed(Unordered),
+    "frozenset": _listed(Unordered),
+}
+
+
+def decode(
+    text: str,
+    resolve: Callable[[int], object] | None = None,
+    makers: dict[str, Callable[[Any], object]] = MAKERS,
+) -> object:
     """The value in a text made by `encode`.
 
     Args:
         text: JSON; from a hostile program, so anything.
         resolve: gives the object that a reference stands for.
+        makers: `INERT` where a hostile program must not choose what is hashed: sets are `Unordered` and keys texts.
 
     Raises:
         ValueError: it is not such a text.
@@ -125,7 +153,7 @@ def decode(text: str, resolve: Callable[[int], object] | None = None) -> object:
         ((kind, held),) = value.items()
         if kind == "ref" and resolve is not None:
             return resolve(held)
-        return MAKERS[kind](unpack(held))
+        return makers[kind](unpack(held))
 
     try:
         return unpack(json.loads(text))

@@ -15,9 +15,9 @@ from cloze.errors import InputError
 from cloze.problems.chunks import Numbered
 from cloze.problems.record import Problem
 from cloze.problems.schemas import SCHEMAS, Fields
-from cloze.verifiers import verify
+from cloze.verifiers.pool import score
 
-WRITTEN = {"hash": "#### {}", "answer_is": "The answer is {}"}
+WRITTEN = {"hash": "#### {}", "answer_is": "The answer is {}", "bold": "**Answer:** {}"}
 
 
 class Failure(NamedTuple):
@@ -42,14 +42,16 @@ class Validated(NamedTuple):
 
 def gold_completion(problem: Problem) -> str:
     """The target as a completion that the problem's verifier has to accept."""
-    if problem.verifier != "math":
-        return problem.target
-    extract = problem.verifier_settings.get("extract")
-    return WRITTEN.get(str(extract), "\\boxed{{{}}}").format(problem.target)
+    extract = str(problem.verifier_settings.get("extract", ""))
+    if problem.verifier == "gym" or (problem.verifier == "answer" and extract in ("", "tag")):
+        return f"<answer>{problem.target}</answer>"
+    if problem.verifier == "math":
+        return WRITTEN.get(extract, "\\boxed{{{}}}").format(problem.target)
+    return WRITTEN.get(extract, "{}").format(problem.target)
 
 
 def validate_rows(
-    rows: Numbered, *, path: Path, schema: str, first_row: dict[str, int], examples: int = 0
+    rows: Numbered, *, path: Path, schema: str, first_row: dict[str, int], examples: int = 0, workers: int = 0
 ) -> Validated:
     """Score target and trace of each row.
 
@@ -59,6 +61,7 @@ def validate_rows(
         schema: how they are read.
         first_row: the row of each id so far, which is filled in; a second row with an id is bad.
         examples: failures to show, of targets and of traces.
+        workers: rows that are scored at once, as of `score`.
 
     Returns:
         Figures and failures.
@@ -67,6 +70,7 @@ def validate_rows(
         InputError: a row names a verifier or setting that there is not.
     """
     done = Validated(Counter(rows=len(rows)), [], [])
+    tried: list[tuple[int, str, Problem, str]] = []
     for number, row in rows:
         try:
             if isinstance(row, InputError):
@@ -83,16 +87,18 @@ def validate_rows(
         except InputError as error:
             done.bad.append(InputError(error.what, file=path, row=number, field=error.field, mend=error.mend))
             continue
-        tried = [("gold", gold_completion(problem)), *([("trace", problem.trace)] if problem.trace else [])]
-        failed = False
-        for what, completion in tried:
-            verdict = verify(problem, completion)
-            done.counts[f"{what}/{verdict.status}"] += 1
-            if verdict.status == "correct":
-                continue
-            failed = True
-            if sum(failure.what == what for failure in done.failures) < examples:
-                shown = (verdict.status, verdict.extracted, problem.target, verdict.reason)
-                done.failures.append(Failure(number, problem.id, what, *shown))
-        done.counts["failed"] += failed
+        tried.append((number, "gold", problem, gold_completion(problem)))
+        if problem.trace:
+            tried.append((number, "trace", problem, problem.trace))
+    verdicts = score([problem for _, _, problem, _ in tried], [text for _, _, _, text in tried], workers=workers)
+    failed = set()
+    for (number, what, problem, _), verdict in zip(tried, verdicts, strict=True):
+        done.counts[f"{what}/{verdict.status}"] += 1
+        if verdict.status == "correct":
+            continue
+        failed.add(number)
+        if sum(failure.what == what for failure in done.failures) < examples:
+            shown = (verdict.status, verdict.extracted, problem.target, verdict.reason)
+            done.failures.append(Failure(number, problem.id, what, *shown))
+    done.counts["failed"] += len(failed)
     return done

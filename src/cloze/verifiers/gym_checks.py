@@ -213,9 +213,11 @@ def palindrome(answer: str, target: str) -> bool:
 
 
 def same_json(answer: str, target: str) -> bool:
-    """The same JSON value; parts of numbers may differ from the seventh digit on."""
+    """The same JSON value, in whatever spacing."""
     said, right = _json(answer), _json(target)
-    return said is not ... and right is not ... and _alike(said, right)
+    return (
+        said is not ... and right is not ... and json.dumps(said, sort_keys=True) == json.dumps(right, sort_keys=True)
+    )
 
 
 def groups(answer: str, target: str) -> bool:
@@ -245,18 +247,6 @@ def _json(text: str) -> Any:
         return ...
 
 
-def _alike(said: object, right: object) -> bool:
-    if isinstance(right, float) and isinstance(said, int | float) and not isinstance(said, bool):
-        return said == right or abs(said - right) <= 1e-6 * abs(right)
-    if type(said) is not type(right):
-        return False
-    if isinstance(said, dict) and isinstance(right, dict):
-        return said.keys() == right.keys() and all(_alike(said[key], right[key]) for key in right)
-    if isinstance(said, list) and isinstance(right, list):
-        return len(said) == len(right) and all(map(_alike, said, right))
-    return said == right
-
-
 def numbers_game(answer: str, target: str) -> bool:
     """An expression of + - * / and brackets with just the target's numbers, each as often, and of its value."""
     if "**" in answer or re.search("[A-Za-z]", answer):
@@ -273,9 +263,10 @@ def expanded(answer: str, target: str) -> bool:
 
 
 def antiderivative(answer: str, target: str) -> bool:
-    """A polynomial with the target's derivative by the one variable that the target has beside C."""
+    """A polynomial with the derivative of the target, by the one variable that it has beside C, if any."""
     said, right = polynomial(answer), polynomial(target)
     if said is None or right is None:
         return False
-    names = {name for powers in right for name, _ in powers} - {"C"}
-    return len(names) == 1 and derivative(said, *names) == derivative(right, *names)
+    used, names = ({name for powers in terms for name, _ in powers} - {"C"} for terms in (said, right))
+    same = all(derivative(said, name) == derivative(right, name) for name in names)
+    return len(names) <= 1 and used <= names and same

@@ -23,7 +23,7 @@ from cloze.verifiers.math_numbers import MAX_NUMBER, read_exact, read_quantity
 from cloze.verifiers.math_text import bare, text_key
 
 Same = Callable[[str, str], bool | None]
-MAX_PARTS = 64
+MAX_PARTS = 32
 MAX_DEPTH = 8  # of brackets
 
 RELATION = re.compile(r"<=|>=|[<>≤≥≠⩽⩾]|\\(?:leqslant|geqslant|leq?|geq?|lt|gt|neq?)(?![A-Za-z])")
@@ -34,7 +34,9 @@ VARIABLE = re.compile(r"(?!\\(?:pi|infty)(?![A-Za-z]))\\?[A-Za-z]{1,8}(?:_\{?[A-
 NAMED = re.compile(r"(\\?[A-Za-z][A-Za-z0-9_{}]{0,20}(?:\([A-Za-z0-9]{0,9}\))?) ?(?:=|\\in(?![A-Za-z])|∈) ?")
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
 OPENING, CLOSING = {"(", "[", "{", r"\{", r"\langle", "⟨"}, {")", "]", "}", r"\}", r"\rangle", "⟩"}
-BEGIN = re.compile(r"\\begin ?\{([bBpvV]?)(?:small)?(?:matrix|array)\} ?(?:\{[lcr| ]*\})?(.*?)\\end ?\{[A-Za-z]+\}", re.DOTALL)
+BEGIN = re.compile(
+    r"\\begin ?\{([bBpvV]?)(?:small)?(?:matrix|array)\} ?(?:\{[lcr| ]*\})?(.*?)\\end ?\{[A-Za-z]+\}", re.DOTALL
+)
 INFINITE = re.compile(r"([+-]?) ?(?:\\infty|∞|\\?infinity|\\?inf)", re.IGNORECASE)
 EMPTY = {r"\emptyset", r"\varnothing", "∅", r"\{\}", r"\{ \}"}
 LINE = {r"\mathbb{R}", r"\mathbb R", "ℝ", r"\R", r"\Reals", "all real numbers", "all reals", "R"}
@@ -78,6 +80,8 @@ def equal(answer: str, target: str, same: Same) -> bool | None:
     """Whether an answer equals a target as a shape: True, False, or None if `same` could not decide."""
     left, right = readings(answer), readings(target)
     results = [_alike(one, other, same) for other in right for one in left]
+    if len(left) > 1 or len(right) > 1:  # what has parts is equal by its parts or as text, not as one formula
+        results[-1] = results[-1] is True
     return _any(results)
 
 
@@ -326,7 +330,9 @@ def _matrix(text: str) -> Shape | None:
 
 def _region(text: str) -> Shape | None:
     """Intervals, unions of them, inequalities, sets by a condition, the whole line."""
-    builder = re.fullmatch(r"\\\{ ?(\\?[A-Za-z]+)(?: ?(?:\\in(?![A-Za-z])|∈) ?[^|:]*?)? ?(?:\\mid|\||:) ?(.*)\\\}", text)
+    builder = re.fullmatch(
+        r"\\\{ ?(\\?[A-Za-z]+)(?: ?(?:\\in(?![A-Za-z])|∈) ?[^|:]*?)? ?(?:\\mid|\||:) ?(.*)\\\}", text
+    )
     if builder:
         return _conditions(builder[2].strip())
     if (shape := _conditions(text)) is not None:

@@ -18,7 +18,16 @@ from collections.abc import Sequence
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE = {"mount": 0x00020000, "uts": 0x04000000, "ipc": 0x08000000, "pid": 0x20000000, "net": 0x40000000}
 CLONE_USER = 0x10000000
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = (
+    1,
+    2,
+    4,
+    8,
+    32,
+    4096,
+    16384,
+    1 << 18,
+)
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 READ, READ_FILE, WRITE_FILE = 4 | 8, 4, 2  # of landlock: read a file, list a folder
@@ -102,7 +111,11 @@ def enclose(readable: Sequence[str], hidden: Sequence[str], folder: str, disk_by
     caller, group = os.geteuid(), os.getegid()
     _call("unshare", LIBC.unshare(flags if root else flags | CLONE_USER))
     if not root:
-        for name, text in (("setgroups", "deny"), ("uid_map", f"{NOBODY} {caller} 1"), ("gid_map", f"{NOBODY} {group} 1")):
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{NOBODY} {caller} 1"),
+            ("gid_map", f"{NOBODY} {group} 1"),
+        ):
             with open(f"/proc/self/{name}", "w") as handle:
                 handle.write(text)
     first = os.fork()  # the process namespace begins with the next child
@@ -112,7 +125,7 @@ def enclose(readable: Sequence[str], hidden: Sequence[str], folder: str, disk_by
         os._exit(os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]) & 255)
     prctl(PR_SET_PDEATHSIG, 9)
     owner = user if root else NOBODY
-    _swap_tree(readable, hidden, folder, f"size={disk_bytes},mode=0700,uid={owner},gid={owner}")
+    _swap_tree(readable, hidden, folder, f"size={disk_bytes},nr_inodes=10000,mode=0700,uid={owner},gid={owner}")
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     _landlock(readable, folder)
     become(user if root else None)

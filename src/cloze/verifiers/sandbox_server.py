@@ -151,10 +151,11 @@ def _become_program(
                     os.close(file)
                 except OSError:
                     continue
-        sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)
-        sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)
-        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+        sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+        sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
         sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
+        os.setsid()  # signals to its own group do not reach beyond it
         prctl(PR_SET_PDEATHSIG, 9)
         threads = config["threads"] if forbid() else config["threads"] // 2
         limit(
@@ -221,9 +222,8 @@ def attend(child: Child, config: dict[str, Any], job: dict[str, Any]) -> dict[st
                     poll.unregister(file)
                     if file == child.stdin:
                         child.close(file)
-        if len(taken[child.stdout]) + len(taken[child.stderr]) > config["output_bytes"]:
-            end = "output"
-        elif len(taken[child.reply]) > MAX_REPLY:
+        said = len(taken[child.stdout]) + len(taken[child.stderr])
+        if said > config["output_bytes"] or len(taken[child.reply]) > MAX_REPLY:
             end = "output"
         elif _whole(taken[child.reply]):
             end = "reply"
@@ -294,8 +294,12 @@ def stop(child: Child, config: dict[str, Any]) -> int:
 
 
 def _clear(folder: str) -> None:
-    """Empty the temporary folder, as far as its rights allow."""
-    for entry in list(os.scandir(folder)):
+    """Empty the temporary folder, as far as what a program left there allows."""
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
         try:
             if entry.is_dir(follow_symlinks=False):
                 os.chmod(entry.path, 0o700)
@@ -303,5 +307,5 @@ def _clear(folder: str) -> None:
                 os.rmdir(entry.path)
             else:
                 os.unlink(entry.path)
-        except OSError:
+        except (OSError, RecursionError):
             continue

@@ -96,11 +96,11 @@ def find_blocks(text: str) -> tuple[list[Block], list[Prose]]:
         The blocks, and every line that is left.
     """
     starts, lines = split_lines(text)
-    regions, marks = find_regions(lines)
-    lines = [line if number not in marks else line[: marks[number]] for number, line in enumerate(lines)]
-    whole = [region for region in regions if region.kind in ("fenced", "html")]
-    fenced = {piece.number for region in whole for piece in region.content}
-    fenced.update(number for number in marks if not has_code(lines[number]))
+    regions, outside = find_regions(lines)
+    lines = [outside.get(number, line) for number, line in enumerate(lines)]
+    whole = [region for region in regions if region.kind in ("fenced", "html", "latex")]
+    fenced = {piece.number for region in whole for piece in region.content if piece.number not in outside}
+    fenced.update(number for number, line in outside.items() if not has_code(line))
     judged = [None if number in fenced else judge(line) for number, line in enumerate(lines)]
     _keep_math(judged)
     why = {}
@@ -121,7 +121,7 @@ def find_blocks(text: str) -> tuple[list[Block], list[Prose]]:
                     kind="prose" if stays else "code", item=False, column=piece.start, region=True
                 )
                 why[piece.number] = "indented code"
-    runs = join_code(lines, judged, marks)
+    runs = join_code(lines, judged, outside)
     blocks = [_block_of_run(run, starts, lines, judged, why.get(run[0], "unfenced code")) for run in runs]
     taken = {number for run in runs for number in run}
     judged = [None if number in taken else one for number, one in enumerate(judged)]
@@ -274,11 +274,12 @@ def _stays(region: Region, lines: Sequence[str], judged: Sequence[Judged | None]
 
 def _is_introduced(region: Region, lines: Sequence[str], judged: Sequence[Judged | None]) -> bool:
     """Whether the line before the block announces a sample."""
-    late = region.kind == "fenced" and lines[region.opened].strip()
-    before = region.opened if late else region.opened - 1
-    while before > max(0, region.opened - 3) and not lines[before].strip():
-        before -= 1
+    own = judged[region.opened] if region.kind != "indented" else None
+    before = region.opened if own is not None and own.kind != "blank" else region.opened - 1
     intro = judged[before] if before >= 0 else None
+    while before > max(0, region.opened - 3) and intro is not None and intro.kind == "blank":
+        before -= 1
+        intro = judged[before]
     if intro is None or intro.kind not in ("prose", "other") or len(intro.masked) > INTRO_LENGTH:
         return False
     return INTRODUCES.search(as_words(lines[before], intro.masked, 0)) is not None

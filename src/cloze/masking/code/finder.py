@@ -6,11 +6,11 @@ backticks or with no mark at all, and so is pseudocode that is code in all but n
 costs that it speaks of, sample input and output, and everything that surrounds code: fences, list marks, indentation.
 
 How much of a program goes is the level: the whole "block"; its "body", where signatures, docstrings and comments
-stay; or each "statement" by itself, where the keywords of headers stay as well. The finer levels read Python; other
-languages are hidden line by line.
+stay; or each "statement" by itself, where the keywords of headers stay as well. The finer levels read Python. In
+languages with braces signatures and comments stay and the rest is hidden line by line, in all others every line is.
 
 The rooms behind this door: `regions` (fences), `lines` (is this line code?), `runs` (lines that belong
-together), `blocks` (all three), `inline` (code within prose), `python` (the finer levels).
+together), `blocks` (all three), `inline` (code within prose), `python` and `braces` (the finer levels).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from itertools import accumulate
 
 from cloze.errors import InputError
 from cloze.masking.code.blocks import Block, Prose, find_blocks
+from cloze.masking.code.braces import hidden_lines, is_braced
 from cloze.masking.code.inline import across_lines, code_in_prose
 from cloze.masking.code.lines import has_code
 from cloze.masking.spans import MaskedTrace, Span, with_blanks
@@ -30,6 +31,7 @@ MOST_PASSES = 8
 LEVELS = ("block", "body", "statement")
 PYTHON = re.compile(r"\{?\.?(?:py|python|sage|cython|ipython)[23]?\b", re.IGNORECASE)
 UNKNOWN = re.compile(r"(?:code|text|txt|plain|plaintext|none|pseudo|pseudocode|solution)?(?!\S)", re.IGNORECASE)
+LINE = re.compile(r"\S(?:[^\n]*\S)?")
 SESSION = re.compile(r"\s*(?:>>>|In \[)")
 NOT_PYTHON = re.compile(
     r"(?:;|(?:\)|\belse|\bdo|\btry)[ \t]*\{)[ \t]*$|^[ \t]*(?:\}|#include\b|\$ |//|```)"
@@ -128,17 +130,19 @@ def _in_block(block: Block, level: str) -> Iterator[Place]:
     if level == "block":
         yield lines[0].start, lines[-1].end, code.strip(), block.why
         return
-    if not _is_python(block.info, code):
-        for line in lines:
-            yield line.start, line.end, line.text.strip(), "line of code"
-        return
-    from cloze.masking.code.python import hidden_pieces
-
     offsets = [0, *accumulate(len(one) + 1 for one in codes)]
 
     def place(offset: int) -> int:
         number = bisect_right(offsets, offset) - 1
         return block.lines[number].end - (len(codes[number]) - (offset - offsets[number]))
+
+    if not _is_python(block.info, code):
+        unknown = UNKNOWN.match(block.info) is not None and not SESSION.match(code)
+        braced = is_braced(block.info, code, unknown)
+        for start, end in hidden_lines(code) if braced else (line.span() for line in LINE.finditer(code)):
+            yield place(start), place(end - 1) + 1, code[start:end], "line of code"
+        return
+    from cloze.masking.code.python import hidden_pieces
 
     for piece in hidden_pieces(code, statements=level == "statement"):
         yield place(piece.start), place(piece.end - 1) + 1, code[piece.start : piece.end], piece.why

@@ -55,6 +55,25 @@ TARGET = re.compile(
 )
 CALL = re.compile(rf"(?<![\w.)\]`'\"$\\{{}}])(?P<name>{NAME}(?:\.[^\W\d]\w+)*)(?P<cells>(?:{INDEX})*+)\(")
 RETURNED = re.compile(r"(?<![\w.])(?:return(?:s|ing)?|prints?)\s+(?=\S)", re.IGNORECASE)
+LEAD = re.compile(
+    r"(?<![\w.])(?:(?:answer|formula|result|value|solution|expression|output|recurrence|transition|total|count|index)"
+    r"\s+(?:is|becomes|equals|will\s+be|would\s+be|must\s+be)\s*:?\s+(?:(?:simply|just|then|exactly|therefore|thus|now)\s+)?"
+    r"|(?:outputs?|prints?|returns?|computes?)\s*:?\s+(?:the\s+)?(?:(?:value|answer|result|expression|formula)\s*:?\s+)?(?:of\s+)?)"
+    r"(?=[\w(\[~-])",
+    re.IGNORECASE,
+)
+STRONG = re.compile(r"[\w)\]]\s?(?://|\*\*|%|<<|>>)\s?[\w(\[-]|[^\W\d]\w*\[|(?<!\w)(?:[^\W\d]\w+|[fghFG])\((?!e?s\))")
+MODULO = re.compile(  # and the whole quotient and the power of Python: signs that no prose has
+    r"[\w)\]](?P<gap> ?)//(?P=gap)[\w(]|[^\W\d]( ?)%\2[\w(]|[)\]] ?% ?[\w(]"
+    r"|(?:\d|[)\]]|(?<!\w)[^\W\d]) ?\*\* ?(?:[\d(]|[^\W\d](?!\w))"
+)
+STARTS = re.compile(r"(?<![\w.)\]/:])(?!(?:for|if|else|is|in|and|or|not|while|return|of|by|to)\b)[\w(\[]")
+BACK = 80  # characters before such a sign in which its expression begins
+FUNCTION = re.compile(
+    r"(?<![\w`])(?:(?:static|inline|const|constexpr|unsigned|long|public|private)\s+){0,4}"
+    r"[^\W\d][\w:]*+(?:<[^<>(){};]{0,60}>)?[&*]*\s+[&*]*[^\W\d]\w*\([^(){};]{0,200}\)\s*"
+    r"\{(?:[^{};]{0,300};|\s*return\b)[^{}]{0,300}\}"
+)
 COMPOSED = re.compile(r"\s*(?:[-+*/%]|//)\s*[\w.]+[(\[]")
 BRACKET = re.compile(r"[()]")
 TOKEN = re.compile(
@@ -115,20 +134,25 @@ def pairs(runs: list[Range]) -> Iterator[tuple[int, int, int]]:
 def without_marked(line: str) -> tuple[str, bool]:
     """The line with inline code overwritten by one long word and math by another; and whether there is math."""
     if "`" in line:
-        for start, end in ticked(line):
-            first, last = start, end
-            while first and line[first - 1] == "`":
-                first -= 1
-            while last < len(line) and line[last] == "`":
-                last += 1
-            line = line[:first] + "k" * (last - first) + line[last:]
+        runs = [match.span() for match in TICKS.finditer(line)]
+        closings = dict(runs)
+        openings = {end: start for start, end in runs}
+        line = _overwritten(line, [(openings[start], closings[end]) for start, end, _ in pairs(runs)])
     if "<" in line:
-        for start, end in in_tags(line):
-            line = line[:start] + "k" * (end - start) + line[end:]
+        line = _overwritten(line, in_tags(line))
     if "$" in line or "\\" in line:
         masked = MATH.sub(lambda match: "m" * len(match[0]), line)
         return masked, masked != line
     return line, False
+
+
+def _overwritten(line: str, places: Sequence[Range]) -> str:
+    """The line with one long word in each of the places."""
+    parts, at = [], 0
+    for start, end in places:
+        parts += [line[at:start], "k" * (end - start)]
+        at = end
+    return "".join(parts) + line[at:]
 
 
 def in_tags(line: str) -> list[Range]:
@@ -232,7 +256,33 @@ def unmarked(line: str) -> list[Range]:
         end = _expression(line, match.end())
         if end > match.end() and is_solution(line[match.end() : end]):
             found.append((match.end(), end))
+    for match in LEAD.finditer(line):
+        end = _expression(line, match.end())
+        if STRONG.search(line, match.end(), end) and is_solution(line[match.end() : end]):
+            found.append((match.end(), end))
+    found += _divided(line, closings)
+    if "{" in line:
+        found += [match.span() for match in FUNCTION.finditer(line)]
     return found + [match.span() for match in REVERSED.finditer(line)]
+
+
+def _divided(line: str, closings: dict[int, int]) -> Iterator[Range]:
+    """Every expression that divides as only code does (`//`, `%`) or has a power in the way of Python (`**`)."""
+    if not ("//" in line or "%" in line or "**" in line):
+        return
+    costs = [(cost.end(), closings.get(cost.end() - 1, len(line))) for cost in COST.finditer(line)] if closings else []
+    done = within = 0
+    for sign in MODULO.finditer(line):
+        while within < len(costs) and costs[within][1] < sign.start():
+            within += 1
+        if sign.start() < done or (within < len(costs) and costs[within][0] <= sign.start()):
+            continue
+        for start in STARTS.finditer(line, max(done, sign.start() - BACK), sign.start() + 1):
+            end = _expression(line, start.start())
+            if end >= sign.end() and plain(line[start.start() : end]) and is_solution(line[start.start() : end]):
+                yield start.start(), end
+                done = end
+                break
 
 
 def _end_of_value(line: str, match: re.Match[str]) -> int:

@@ -95,6 +95,9 @@ FORMS = re.compile(
             r"\}\s*(?:else|catch|finally|while)\b",
             rf"(?:(?:{TYPES}|public|private|static|virtual|const|vector<.*>|List<.*>)[&*\[\]]*\s+)+\w+\s*\([^;]*\)"
             r"(?:\s*const)?\s*\{?$",
+            r"[\w:<>,&*\[\]~?@ \t]{1,120}\((?:[^(){};]|\([^(){};]*\))*+\)[\w \t:<>,&*?|\->\[\]]*"
+            r"\{(?=.*(?:;|\breturn\b)).*\}\s*;?$",
+            r"(?:struct|class|enum|union|interface|namespace)\s+\w+[^{}=]*\{.*[;,].*\}\s*;?$",
             r"(?:public|private|protected)\s*(?::$|\s.*[{;]$"
             rf"|\s(?:static|final|abstract|class|interface|enum|{TYPES})\s)",
             r"In\s*\[\d*\]:\s",

@@ -14,8 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from cloze.errors import InputError
-from cloze.masking.code.blocks import judge
-from cloze.masking.code.inline import code_in_prose
+from cloze.masking.code.comments import kept_words
 from cloze.masking.code.lines import has_code
 from cloze.masking.spans import blank_pattern
 
@@ -60,7 +59,6 @@ COMPOUND = frozenset(
 IMPORTS = frozenset(("import_statement", "import_from_statement", "future_import_statement"))
 DEFINITIONS = frozenset(("function_definition", "class_definition"))
 QUOTES = re.compile(r"(?i:[rbu]{0,2})(\"\"\"|'''|\"|')")
-CONTINUED_EXAMPLE = re.compile(r"[ \t]*\.\.\.[ \t]+\S")
 HASHES = re.compile(r"#[#!:]*[ \t]*")
 LETTER = re.compile(r"[^\W\x00-\x7f]")
 OTHER = re.compile(r"[^\x01-\x7f]")
@@ -261,14 +259,5 @@ class _Shape:
 
     def _keep_prose(self, start: int, line: str) -> None:
         """Keep a line of a docstring or a comment, without the code in it."""
-        end = start + len(line)
-        self.cuts.add(end)
-        one = judge(line)
-        if one.kind == "code" or CONTINUED_EXAMPLE.match(line):
-            self.keep.append((start, start + one.column))
-            return
-        at = start
-        for left, right, _ in code_in_prose(line, one.masked):
-            self.keep.append((at, start + left))
-            at = start + right
-        self.keep.append((at, end))
+        self.cuts.add(start + len(line))
+        self.keep += [(start + left, start + right) for left, right in kept_words(line)]

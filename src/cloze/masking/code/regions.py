@@ -1,9 +1,10 @@
-"""Fences, indented blocks and `<pre>`: the parts of a trace that Markdown itself marks as code.
+"""Fences, indented blocks, `<pre>` and LaTeX listings: the parts of a trace that are marked as code.
 
 markdown-it-py says where they are, by its block rules alone, so nothing inside of a line can confuse it or cost time.
 Two things that it cannot know are mended here. An opening fence with a language inside of an open fence means that the
 first was never closed. And a fence at the end of a line ("so: ```python", "print(1)```") is none in CommonMark, but it
-is one to everybody who writes so.
+is one to everybody who writes so. `<pre>` and the listings of LaTeX may begin and end anywhere in a line; what is left
+of that line is read like any other.
 """
 
 from __future__ import annotations
@@ -22,10 +23,17 @@ FENCE = re.compile(r"(?P<marks>`{3,}(?=[^`]*$)|~{3,})[ \t]*(?P<info>\S.*?|)[ \t]
 LATE_FENCE = re.compile(r"(?![ \t>]*~~~)[^`]*?[^`\s>][ \t]*(?P<fence>```(?:[A-Za-z][\w+#.-]*)?)[ \t]*$")
 CONTAINER = re.compile(r"(?:[ \t]|>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))*+")
 LANGUAGE = re.compile(r"\{?\.?[\w+#.-]+[,:;}]*(?:\s+(?:\S+=\S*|\{.*\}|\S+\.\w+))*$")
-PRE = re.compile(r"<(?P<close>/?)pre\b[^<>]{0,200}>(?:\s*<code\b[^<>]{0,200}>)?", re.IGNORECASE)
+EDGE = re.compile(
+    r"<(?P<close>/?)pre\b[^<>]{0,200}>(?:\s*<code\b[^<>]{0,200}>)?"
+    r"|\\(?P<edge>begin|end)\{(?P<name>lstlisting|[vV]erbatim|minted|alltt|algorithm|algorithmic|algorithm2e|pseudocode"
+    r"|python|cppcode|javacode|code)(?P<star>\*?)\}(?P<options>(?:\[[^\]\n]{0,200}\]|\{[^{}\n]{0,200}\})*)",
+    re.IGNORECASE,
+)
+WRITTEN_IN = re.compile(r"language\s*=\s*\{?(?:\[\w+\])?(?P<listing>[\w+#]+)|\{(?P<minted>[\w+#]+)\}$", re.IGNORECASE)
+KEPT_LINE = re.compile(r"\s*\\(?:begin|end|caption|label|centering)\b")
 CODE_END = re.compile(r"</code>\s*$", re.IGNORECASE)
 
-Kind = Literal["fenced", "indented", "html", "unclosed"]
+Kind = Literal["fenced", "indented", "html", "latex", "unclosed"]
 
 
 class Piece(NamedTuple):
@@ -41,7 +49,7 @@ class Region(NamedTuple):
     """Lines that are marked as code.
 
     Attributes:
-        kind: "fenced", "indented", "html", or "unclosed" for what follows a fence that was never closed.
+        kind: "fenced", "indented", "html", "latex", or "unclosed" for what follows a mark that was never closed.
         opened: the line of the opening mark, or the first line where there is none.
         info: what the fence says about its content.
         content: the lines.
@@ -63,15 +71,15 @@ class Fence(NamedTuple):
     content: list[str]
 
 
-def find_regions(lines: Sequence[str]) -> tuple[list[Region], dict[int, int]]:
+def find_regions(lines: Sequence[str]) -> tuple[list[Region], dict[int, str]]:
     """Find what is marked as code.
 
     Args:
         lines: the trace.
 
     Returns:
-        The regions in order; and every line that holds a fence, with the column where the fence begins: what stands
-        before it is no part of the fence.
+        The regions in order; and for every line that holds a mark, how it reads without the marks and the code between
+        them, which are cut off or overwritten by spaces.
     """
     late = {
         number: found.start("fence")
@@ -82,7 +90,7 @@ def find_regions(lines: Sequence[str]) -> tuple[list[Region], dict[int, int]]:
     for number, column in late.items():
         source[number] = lines[number][: _indent(lines[number])] + lines[number][column:]
     fences, indented, complete = _parse(source)
-    marks: dict[int, int] = {}
+    outside: dict[int, str] = {}
     regions: list[Region] = []
     for fence in fences:
         for kind, opened, first, last, info, closed in _segments(fence):
@@ -90,18 +98,19 @@ def find_regions(lines: Sequence[str]) -> tuple[list[Region], dict[int, int]]:
             content = [_piece(number, lines[number], text, late) for number, text in enumerate(texts, start=first)]
             for number in (opened, closed):
                 if number >= 0:
-                    marks[number] = late.get(number, _indent(lines[number]))
+                    outside[number] = lines[number][: late.get(number, _indent(lines[number]))]
             if closed in late:
-                before = lines[closed][: late[closed]]
-                content.append(_piece(closed, before, before, late))
+                content.append(_piece(closed, outside[closed], outside[closed], late))
+                if kind == "fenced":
+                    outside[closed] = ""
             regions.append(Region(kind, opened if opened >= 0 else first, info, content))
     for first, texts in indented:
         content = [_piece(number, lines[number], text, late) for number, text in enumerate(texts, start=first)]
         regions.append(Region("indented", first, "", content))
-    regions = _with_html(lines, regions, marks)
+    regions = _with_pairs(lines, regions, outside)
     if not complete:
-        regions += _gaps(lines, regions, marks)
-    return sorted(regions, key=lambda region: region.opened), marks
+        regions += _gaps(lines, regions, outside)
+    return sorted(regions, key=lambda region: region.opened), outside
 
 
 def _indent(line: str) -> int:
@@ -183,39 +192,103 @@ def _segments(fence: Fence) -> Iterator[tuple[Kind, int, int, int, str, int]]:
     yield "fenced" if kind == "fenced" and closed >= 0 else "unclosed", opened, first, end, info, closed
 
 
-def _with_html(lines: Sequence[str], regions: list[Region], marks: dict[int, int]) -> list[Region]:
-    """Add what stands in `<pre>`, unless a fence stands between the tags."""
-    fenced = {piece.number for region in regions if region.kind != "indented" for piece in region.content} | set(marks)
-    found, start = [], (-1, 0)
+class Pair(NamedTuple):
+    """`<pre>` or `\\begin{...}` and what closes it: the lines and columns of both marks; the last line is -1: none."""
+
+    first: int
+    start: int
+    left: int
+    last: int
+    right: int
+    end: int
+    name: str
+    info: str
+
+
+def _with_pairs(lines: Sequence[str], regions: list[Region], outside: dict[int, str]) -> list[Region]:
+    """Add what stands in `<pre>` and in LaTeX listings, unless a fence stands between the marks."""
+    fenced = {piece.number for region in regions if region.kind != "indented" for piece in region.content} | set(
+        outside
+    )
+    found = _pairs(lines, fenced)
+    covered: set[int] = set()
+    holes: dict[int, list[tuple[int, int]]] = {}
+    added: list[Region] = []
+    for one in found:
+        last = one.last if one.last >= 0 else len(lines) - 1
+        covered.update(range(one.first, last + 1))
+        for number in {one.first, last} if one.last >= 0 else {one.first}:
+            hole = (one.start if number == one.first else 0, one.end if number == one.last else len(lines[number]))
+            holes.setdefault(number, []).append(hole)
+        added += _within(one, lines, last)
+    for number, places in holes.items():
+        parts, at = [], 0
+        for start, end in places:
+            parts += [lines[number][at:start], " " * (end - start)]
+            at = end
+        outside[number] = "".join(parts) + lines[number][at:]
+    return [one for one in regions if one.kind != "indented" or one.opened not in covered] + added
+
+
+def _pairs(lines: Sequence[str], fenced: Container[int]) -> list[Pair]:
+    """What is closed, the outermost alone, and the last mark that is not, if it ends its line."""
+    opened: dict[str, tuple[int, re.Match[str]]] = {}
+    found: list[Pair] = []
     for number, line in enumerate(lines):
         if number in fenced:
-            start = (-1, 0)
-        elif "<" in line:
-            for tag in PRE.finditer(line):
-                if not tag["close"]:
-                    start = (number, tag.end())
-                elif start[0] >= 0:
-                    found.append((*start, number, tag.start()))
-                    start = (-1, 0)
-    covered = {number for first, _, last, _ in found for number in range(first, last + 1)}
-    regions = [one for one in regions if one.kind != "indented" or one.opened not in covered]
-    for first, left, last, right in found:
-        content = []
-        for number in range(first, last + 1):
-            raw = lines[number][: right if number == last else None]
-            raw = CODE_END.sub("", raw) if number == last else raw
-            text = raw[left:] if number == first else raw
-            content.append(_piece(number, raw, text) if text.strip() else Piece(number, len(raw), len(raw), ""))
-        regions.append(Region("html", first, "", content))
-    return regions
+            opened.clear()
+        elif "<" in line or "\\" in line:
+            for mark in EDGE.finditer(line):
+                name = (mark["name"] or "pre").lower()
+                if not (mark["close"] or mark["edge"] == "end"):
+                    opened[name] = number, mark
+                elif name in opened:
+                    first, begin = opened.pop(name)
+                    pair = Pair(first, begin.start(), begin.end(), number, *mark.span(), name, _language(begin))
+                    while found and found[-1][:2] >= pair[:2]:
+                        found.pop()
+                    if not found or (found[-1].last, found[-1].end) <= pair[:2]:
+                        found.append(pair)
+    for first, begin in opened.values():
+        after = not found or (found[-1].last, found[-1].end) <= (first, begin.start())
+        if begin["edge"] and after and not lines[first][begin.end() :].strip():
+            found.append(Pair(first, begin.start(), begin.end(), -1, 0, 0, begin["name"].lower(), _language(begin)))
+            break
+    return found
 
 
-def _gaps(lines: Sequence[str], regions: list[Region], marks: dict[int, int]) -> list[Region]:
+def _language(mark: re.Match[str]) -> str:
+    if mark["edge"] is None:
+        return ""
+    language = WRITTEN_IN.search(mark["options"])
+    return (language["listing"] or language["minted"]).lower() if language else "code"
+
+
+def _within(pair: Pair, lines: Sequence[str], last: int) -> Iterator[Region]:
+    """The content of a pair; marks and captions within it stay, and part it."""
+    kind: Kind = "html" if pair.name == "pre" else "latex" if pair.last >= 0 else "unclosed"
+    content: list[Piece] = []
+    for number in range(pair.first + (pair.last < 0), last + 1):
+        left = pair.left if number == pair.first else 0
+        text = lines[number][left : pair.right] if number == pair.last else lines[number][left:]
+        text = CODE_END.sub("", text) if number == pair.last else text
+        if pair.name.startswith("algorithm") and number > pair.first and KEPT_LINE.match(text):
+            yield Region(kind, pair.first, pair.info, content)
+            content = [Piece(number, left, left, "")]
+            continue
+        text = text.rstrip()
+        inner = text.lstrip()
+        end = left + len(text)
+        content.append(Piece(number, end - len(inner), end, text if inner else ""))
+    yield Region(kind, pair.first, pair.info, content)
+
+
+def _gaps(lines: Sequence[str], regions: list[Region], outside: Container[int]) -> list[Region]:
     """All lines that belong to no region, to be read as what follows an unclosed fence: hidden unless prose."""
-    taken = {piece.number for region in regions for piece in region.content} | set(marks)
+    taken = {piece.number for region in regions for piece in region.content}
     gaps: list[Region] = []
     for number, line in enumerate(lines):
-        if number in taken:
+        if number in taken or number in outside:
             continue
         if not gaps or gaps[-1].content[-1].number != number - 1:
             gaps.append(Region("unclosed", number, "", []))

@@ -22,8 +22,9 @@ How a leak was found (`HOWS`):
   audit always names them.
 
 Arithmetic is no leak: `20+4` has to be computed, and the verifier does not accept it; a quotient such as `48/2` it
-does accept. Not covered: numerals of other scripts, Roman numerals, vague words ("a couple", "twice"), `1'250`, a
-raised digit by itself (`x⁵` for 5), factorials, rounded values, and algebra that has to be rearranged.
+does accept. A minus may be a word ("negative 7"), and full-width characters count as plain ones. Not covered: numerals
+of other scripts, Roman numerals, vague words ("a couple", "twice"), `1'250`, a raised digit by itself (`x⁵` for 5),
+factorials, rounded values, and algebra that has to be rearranged.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from cloze.masking.leaks.forms import Wanted, exact_value, find_forms, find_powe
 from cloze.masking.leaks.numbers import find_numbers
 from cloze.masking.leaks.texts import find_texts
 from cloze.masking.leaks.values import Number, Place, whole
-from cloze.masking.leaks.words import find_words, read_spelled
+from cloze.masking.leaks.words import find_ranks, find_words, read_rank, read_spelled
 from cloze.verifiers.math import bare, compare, read_value
 
 HOWS = ("text", "number", "word", "fraction", "percent", "power", "expression", "form", "mention", "label")
@@ -47,7 +48,9 @@ RANKS = {how: rank for rank, how in enumerate(HOWS)}
 STYLE = "[{letter}{index}]"
 LETTERS = "(?:N+|A+|C+|E+|R+)"
 
-RAISED = re.compile("[¼-¾⅐-⅞⁰¹²³⁴-⁹√]")
+WIDE = {0xFF00 + code: 0x20 + code for code in range(1, 95)}  # full-width forms: `２４`
+RAISED = re.compile("[¼-¾⅐-⅞⁰¹²³⁴-⁹√-∜]")
+POWERS = re.compile(r"frac|\^|sqrt|\*\*|\\over|[)}] ?/|/ ?[({]")
 HASH = re.compile(r"####([^\n]{0,300})")
 ANSWER_IS = re.compile(
     r"(?<![A-Za-z])answer[*_ ]{0,4}(?:is\b|:)((?:[^\n.]|\.(?!\s|$)){0,300})",
@@ -81,7 +84,7 @@ class Leak:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What the target and its aliases are: numbers (once as fractions), texts and expressions.
+    """What the target and its aliases are: numbers (once as fractions), texts, expressions and ranks (`5th`).
 
     `formulas` says that a formula may be an answer: there is a text, and it is more than a letter.
     """
@@ -91,6 +94,7 @@ class Goal:
     formulas: bool
     texts: tuple[str, ...]
     expressions: tuple[Wanted, ...]
+    ranks: frozenset[int]
 
 
 def find_leaks(shown: str, target: str, aliases: Iterable[str] = (), *, style: str = STYLE) -> list[Leak]:
@@ -105,11 +109,12 @@ def find_leaks(shown: str, target: str, aliases: Iterable[str] = (), *, style: s
     Returns:
         The leaks in order of place; one that lies within another is left out, a label before anything else.
     """
-    wanted = tuple(dict.fromkeys(one for one in (target, *aliases) if one.strip()))
+    wanted = tuple(dict.fromkeys(one.translate(WIDE) for one in (target, *aliases) if one.strip()))
     if not wanted:
         return []
     goal = _goal(wanted)
     readable = _without_blanks(shown, style)
+    readable = readable if readable.isascii() else readable.translate(WIDE)
     places = list(_places(readable, goal))
     places += _answers(readable, wanted, goal.formulas, places)
     if not places:
@@ -126,6 +131,7 @@ def find_leaks(shown: str, target: str, aliases: Iterable[str] = (), *, style: s
 @lru_cache(maxsize=4096)
 def _goal(wanted: tuple[str, ...]) -> Goal:
     numbers: set[Number] = set()
+    ranks: set[int] = set()
     texts: list[str] = []
     expressions: list[Wanted] = []
     for one in map(str.strip, wanted):
@@ -137,21 +143,34 @@ def _goal(wanted: tuple[str, ...]) -> Goal:
             value = exact_value(one)
             if value is None:
                 value = read_spelled(bare(one))
+            rank = read_rank(bare(one))
+            if rank is not None:
+                ranks.add(rank)
             expression = read_wanted(one)
             if value is None and (expression.values or expression.forms):
                 expressions.append(expression)
         if value is not None:
             numbers.add(whole(value))
     formulas = any(len(re.findall(r"\w", bare(text))) != 1 for text in texts)
-    return Goal(frozenset(numbers), frozenset(map(Fraction, numbers)), formulas, tuple(texts), tuple(expressions))
+    return Goal(
+        frozenset(numbers),
+        frozenset(map(Fraction, numbers)),
+        formulas,
+        tuple(texts),
+        tuple(expressions),
+        frozenset(ranks),
+    )
 
 
 def _places(shown: str, goal: Goal) -> Iterator[Place]:
     if goal.numbers:
         yield from find_numbers(shown, goal.numbers)
-        yield from find_words(shown, goal.exact)
-        if "frac" in shown or "^" in shown or "sqrt" in shown or "**" in shown or "\\over" in shown or _raised(shown):
+        if POWERS.search(shown) or _raised(shown):
             yield from find_powers(shown, goal.exact)
+    if goal.numbers or goal.ranks:
+        yield from find_words(shown, goal.exact, goal.ranks)
+    if goal.ranks:
+        yield from find_ranks(shown, goal.ranks)
     for text in goal.texts:
         yield from find_texts(shown, text)
     for expression in goal.expressions:

@@ -36,10 +36,10 @@ TOKEN = re.compile(
     |(?P<skip>[ \t~\u00a0]++|\\[,;:!\ ]|\\(?:left|right|displaystyle|q?quad|[bB]igg?[lr]?){END}
         |\^(?:\{{\\circ\}}|\\circ)|°)
     |(?P<word>(?!sqrt{END})[A-Za-z]{{4,}}+)
-    |(?P<split>\\(?:[dtc]|nice)?frac\ *+[0-9](?=\ *+[0-9{{\\]))
-    |(?P<frac>\\(?:[dtc]|nice)?frac{END})
-    |(?P<root>\\sqrt{END}|√|(?<![A-Za-z])sqrt{END})
-    |(?P<over>\\over{END})
+    |(?P<split>\\(?:(?:[dtc]|nice)?frac|[dt]?binom)\ *+[0-9](?=\ *+[0-9{{\\]))
+    |(?P<frac>\\(?:(?:[dtc]|nice)?frac|[dt]?binom){END})
+    |(?P<root>\\sqrt{END}|[√∛∜]|(?<![A-Za-z])sqrt{END})
+    |(?P<over>\\(?:over|choose){END})
     |(?P<power>\^|\*\*)
     |(?P<times>[*×·⋅]|\\(?:times|cdot|ast){END})
     |(?P<raised>[⁻⁺]?[⁰¹²³⁴-⁹]++)
@@ -51,14 +51,16 @@ TOKEN = re.compile(
     |(?P<slash>/)
     |(?P<open>\\\{{|[(\[{{])
     |(?P<close>\\\}}|[)\]}}])
-    |(?P<comma>[,;]|(?<![A-Za-z])(?:and|or){END})
-    |(?P<function>\\(?:arc)?(?:sin|cos|tan|cot|sec|csc|ln|log|lg|exp){END})
+    |(?P<comma>\$?\ ?(?:[,;]|(?<![A-Za-z])(?:and|or){END}|\\(?:text|mathrm|mbox)\{{\ ?(?:and|or)\ ?\}})(?:\ ?\$)?)
+    |(?P<function>(?:\\|(?<![A-Za-z\\]))(?:arc)?(?:sin|cos|tan|cot|sec|csc|ln|log|lg|exp){END})
     |(?P<symbol>\\(?:{GREEK}){END}|(?<![A-Za-z\\])(?:pi|[A-Za-z]){END}|[α-ωϕΓΔΘΛΠΣΦΨΩ∅])
     |(?P<letters>(?<![A-Za-z\\])[A-Za-z]{{2,3}}{END})
     |(?P<under>_)
     |(?P<other>[A-Za-z]++|\\[A-Za-z]++|[^\\A-Za-z0-9]|\\.?)""",
     re.VERBOSE | re.DOTALL,
 )
+COMMA = re.compile(r"[,;]|and|or")
+DEGREES = {"∛": 3, "∜": 4}
 GROUPED = re.compile(r"\{([0-9]{1,3}(?:,[0-9]{3})+)\}")
 BEGINS = {"number", "split", "frac", "root", "vulgar", "infinity", "open", "function", "symbol"}
 LONGEST = 80
@@ -84,6 +86,8 @@ class Reader:
             if kind == "skip":
                 continue
             piece, (start, end) = match.group(), match.span()
+            if kind == "comma":
+                piece = "".join(COMMA.findall(piece))
             if kind == "letters" and symbols.issuperset(piece.lower()):
                 tokens += [("symbol", letter, at, at + 1) for at, letter in enumerate(piece, start)]
             else:
@@ -137,13 +141,13 @@ class Reader:
         if kind == "open":
             return self._group(at) if text != r"\{" else None
         if kind == "split":
-            return self._ratio(number(int(text[-1])), at + 1)
+            return self._ratio(at, number(int(text[-1])), at + 1)
         if kind == "frac":
             top = self._argument(at + 1)
-            return self._ratio(top.value, top.end) if top else None
+            return self._ratio(at, top.value, top.end) if top else None
         if kind == "root":
             index = self.wholes[at + 1] if self.texts[at + 1] == "[" else None
-            degree = rational(index.value) if index else 2
+            degree = rational(index.value) if index else DEGREES.get(text, 2)
             under = self.wholes[index.end if index else at + 1]
             if under is None or not degree:
                 return None
@@ -165,8 +169,9 @@ class Reader:
     def _group(self, at: int) -> Whole | None:
         value, end = self.sum(at + 1)
         if value is not None and self.kinds[end] == "over":
+            command = end
             bottom, end = self.sum(end + 1)
-            value = over(value, bottom) if bottom else None
+            value = self._divided(command, value, bottom) if bottom else None
         elif self.texts[at] == "{" and self.texts[end] == ",":  # {1,250} is a number, (1,250) a pair
             grouped = GROUPED.match("".join(self.texts[at : at + 12]))
             if grouped:
@@ -181,13 +186,19 @@ class Reader:
             return None
         return self._base(at) if self.kinds[at] in ("number", "symbol") else self.wholes[at]
 
-    def _ratio(self, top: Value, at: int) -> Whole | None:
+    def _ratio(self, command: int, top: Value, at: int) -> Whole | None:
         bottom = self._argument(at)
-        value = over(top, bottom.value) if bottom else None
+        value = self._divided(command, top, bottom.value) if bottom else None
         return Whole(value, bottom.end) if value and bottom else None
 
+    def _divided(self, command: int, top: Value, bottom: Value) -> Value | None:
+        r"""A fraction, or what `\binom` or `\choose` makes of its two parts."""
+        if "bin" in self.texts[command] or "choose" in self.texts[command]:
+            return symbol(("choose", top, bottom))
+        return over(top, bottom)
+
     def _function(self, at: int) -> Whole | None:
-        name, end = self.texts[at], at + 1
+        name, end = self.texts[at].lstrip("\\"), at + 1
         extra: list[Value] = []
         for kind in ("under", "power"):
             if self.kinds[end] == kind:

@@ -141,6 +141,8 @@ def _products(reader: Reader, values: frozenset[Value], factors: int) -> Iterato
         if previous == "sign" and texts[at - 1] not in ("+", "±", r"\pm"):
             operand = at > 1 and (kinds[at - 2] in OPERANDS or texts[at - 2] == "\0")
             first = at if operand else at - 1
+        elif previous == "word" and texts[at - 1].lower() in ("minus", "negative"):
+            first = at if at > 1 and kinds[at - 2] in OPERANDS else at - 1
         for value, end in reader.products(at, 1 if within else factors):
             if (negative(value) if first < at else value) in values:
                 yield first, end

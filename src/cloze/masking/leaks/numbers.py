@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
+from cloze.masking.leaks.signs import signed
 from cloze.masking.leaks.values import Number, Place, whole
 from cloze.verifiers.math import read_value
 
@@ -29,24 +30,17 @@ RATIO = re.compile(r"ratio|proportion|odds|scale", re.IGNORECASE)
 PERCENT_STARTS = frozenset(" ~-$\\%")
 MORE_STARTS = frozenset(" \\.¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞")
 ORDINAL_STARTS = frozenset("\\^-snrtSNRTD")
-SLASHES = ("/", "\u2044")
+SLASHES = ("/", "\u2044", "÷", "\\div")
 LONGEST = 1000
 WINDOW = 64
-
-DASHES = "-\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"
-BEFORE_SIGN = frozenset(DASHES + "$€£¥₹\\{ ")
-VERB = re.compile(
-    r"(?:(?<![A-Za-z\\])(?:is|are|be|get|gives?|equals?|answer|value|of|to|by|and|or|than|with|at)"
-    r"|\\(?:cdot|times|div|leq?|geq?|lt|gt|neq?|approx|to|in|left|mid|implies|iff|text|q?quad|[A-Za-z]*arrow))$",
-    re.IGNORECASE,
-)
 
 LABELS = frozenset(
     re.findall(
         "[a-z]+",
         "step case part lemma theorem claim fig figure example eq eqn equation section problem question option method"
         " solution table chapter proposition corollary definition stage phase page exercise rule property remark"
-        " statement approach scenario item line version subcase appendix",
+        " statement approach scenario item version subcase appendix thm sec substep subproblem subtask subgoal axiom"
+        " conjecture algorithm observation identity formula inequality assumption iteration attempt",
     )
 )
 NUMBERED = re.compile(r"(?:^|[\n*#.] ?|(?<![A-Za-z])(?:in|of|the|after|before|each|for) )$", re.IGNORECASE)
@@ -57,13 +51,15 @@ LISTING = re.compile(
 )
 JOINTS = frozenset(("and", "or", "to", "through", ",", "&", "-", "\u2013"))
 NAME = re.compile(r"(?:_\{[^{}]*|\\(?:tag|label|ref|eqref|hspace|vspace|cite)\*?\{[^{}]*)$")
-GLUED = re.compile(r"(?:\\[A-Za-z]+|[0-9)\]}]\s?[xX]|(?<![A-Za-z])(?:Rs|USD?|EUR|GBP|INR|CAD|AUD|is|of|to|and))$")
+GLUED = re.compile(
+    r"(?:\\[A-Za-z]+|(?:[1-9)\]}\0]|[0-9.]0)\s?[xX]|(?<![A-Za-z])(?:Rs|USD?|EUR|GBP|INR|CAD|AUD|is|of|to|and))$"
+)
 CLOSED = frozenset(")]}")
 ORDINAL = re.compile(
     r"(?:\\text\{|\^\{?(?:\\text\{)?)?-?(?:st|nd|rd|th)(?![A-Za-z])|(?-i:D)(?![A-Za-z0-9])", re.IGNORECASE
 )
-LIST_NUMBER = re.compile(r"[.):][*]{0,2}[ \t]")
-LISTED = re.compile(r"^[ \t]*(?:[-*>#]+[ \t]*)?[*]{0,2}\(?([0-9]{1,3})[.):]", re.MULTILINE)
+LIST_NUMBER = re.compile(r"[.):]{1,2}[*]{0,2}[ \t]")
+LISTED = re.compile(r"^[ \t]*(?:[-*>#]+[ \t]*)?[*]{0,2}\(?([0-9]{1,3})[.):]{1,2}", re.MULTILINE)
 EXPONENT = re.compile(r"[A-Za-z)\]}]\^\{?$")
 
 
@@ -135,7 +131,7 @@ def _watched(wanted: frozenset[Number]) -> frozenset[Number]:
 def find_numbers(shown: str, wanted: frozenset[Number]) -> Iterator[Place]:
     """Every number in digits that is one of the wanted ones: "number", "fraction", "percent" or "label"."""
     watched = _watched(wanted)
-    slashes = "/" in shown or "\u2044" in shown
+    slashes = any(sign in shown for sign in SLASHES)
     earlier = previous = (-9, -9, "")
     for match in RUN.finditer(shown):
         run = match.group()
@@ -144,27 +140,27 @@ def find_numbers(shown: str, wanted: frozenset[Number]) -> Iterator[Place]:
         found = readings(run)
         if slashes and run != ".":
             start, end = match.span()
-            if start - previous[1] <= 3 and shown[previous[1] : start].strip(" ") in SLASHES:
+            if start - previous[1] <= 6 and shown[previous[1] : start].strip(" ") in SLASHES:
                 yield from _slash(shown, earlier, previous, match, wanted)
             earlier, previous = previous, (start, end, run)
         if watched.isdisjoint(found):
             continue
         for value in watched.intersection(found):
-            place = _place(shown, match.start(), run, value, found[value], wanted)
-            if place:
-                yield place
+            one = _place(shown, match.start(), run, value, found[value], wanted)
+            if one:
+                yield one
     if max(watched) >= 100_000:
         for match in SPACED.finditer(shown):  # `1 250` is 1250, and above it is 1 and 250 as well
             size = _value(re.sub(r"[^0-9.]", "", match.group()))
-            start, sign = signed(shown, match.start())
-            if size is not None and sign * size in wanted:
-                yield start, match.end(), "number"
+            place = signed(shown, *match.span(), size, wanted) if size is not None else None
+            if place:
+                yield *place, "number"
     if "\\overline" in shown or "\\bar" in shown:
         for match in REPEATING.finditer(shown):
             exact = read_value(match.group())
-            start, sign = signed(shown, match.start())
-            if exact is not None and sign * exact in wanted:
-                yield start, match.end(), "number"
+            place = signed(shown, *match.span(), exact, wanted) if exact is not None else None
+            if place:
+                yield *place, "number"
 
 
 Past: TypeAlias = tuple[int, int, str]
@@ -177,14 +173,16 @@ def _slash(
     value = ratio(top, match.group())
     if value is None:
         return
+    if shown[at : match.start()].strip(" ")[-1] in "÷v" and (isinstance(value, int) or str(value.numerator) != top):
+        return  # `48 \\div 2` has to be computed, `14 \\div 3` is 14/3
     if isinstance(value, Fraction) and value < 1 and units.isdigit() and shown[before_end:at] in (" ", "\u00a0"):
-        start, sign = signed(shown, before)
-        if sign * (int(units) + value) in wanted:
-            yield start, match.end(), "fraction"
+        place = signed(shown, before, match.end(), int(units) + value, wanted)
+        if place:
+            yield *place, "fraction"
             return
-    start, sign = signed(shown, at)
-    if sign * value in wanted:
-        yield start, match.end(), "fraction"
+    place = signed(shown, at, match.end(), value, wanted)
+    if place:
+        yield *place, "fraction"
 
 
 def _place(
@@ -206,45 +204,16 @@ def _place(
             return None
     elif run[0] == "." and left[-1:] in tuple(".0123456789"):
         return None
-    start, sign = signed(shown, first)
     percent = PERCENT.match(shown, last) if right in PERCENT_STARTS else None
-    if percent and whole(sign * Fraction(value) / 100) in wanted:
-        return start, percent.end(), "percent"
-    if sign * value not in wanted or (right in MORE_STARTS and PART_OF_MORE.match(shown, last)):
+    place = signed(shown, first, percent.end(), whole(Fraction(value) / 100), wanted) if percent else None
+    if place:
+        return *place, "percent"
+    place = signed(shown, first, last, value, wanted)
+    if place is None or (right in MORE_STARTS and PART_OF_MORE.match(shown, last)):
         return None
     if (right == ":" or left[-1:] == ":") and _is_clock(shown, first, last):
         return None
-    return start, last, "label" if _is_label(shown, first, last, value) else "number"
-
-
-def signed(shown: str, at: int) -> tuple[int, int]:
-    """Where a number begins, at its minus if it has one, and its sign.
-
-    A dash is a minus when nothing that could be subtracted from stands before it.
-    """
-    if shown[at - 1 : at] not in BEFORE_SIGN:
-        return at, 1
-    dash = at
-    while dash > 0 and at - dash < 3 and shown[dash - 1] in "$€£¥₹\\{":
-        dash -= 1
-    spaced = shown[dash - 1 : dash] == " "
-    dash -= 1 + spaced
-    if dash < 0 or shown[dash] not in DASHES:
-        dash = at - 1
-        if dash < 0 or shown[dash] not in DASHES:
-            return at, 1
-        spaced = False
-    left = shown[max(0, dash - WINDOW) : dash].rstrip(" \t")
-    last = left[-1:]
-    if spaced and last not in tuple("=([{<>:&") and not VERB.search(left):
-        return at, 1  # `- 5 apples` is an item of a list
-    if last in ("|", "$"):
-        line = shown[max(0, dash - 400) : dash]
-        operand = line[line.rfind("\n") + 1 :].count(last) % 2 == 0
-    else:
-        operand = last.isalnum() or last in (")", "]", "}", "%", "!", "_", "\0", "'")
-        operand = operand and not (last.isalpha() and VERB.search(left))
-    return (at, 1) if operand else (dash, -1)
+    return *place, "label" if _is_label(shown, first, last, value) else "number"
 
 
 def _is_clock(shown: str, start: int, end: int) -> bool:
@@ -274,15 +243,20 @@ def _is_label(shown: str, start: int, end: int, value: Number) -> bool:
         return True
     if value in (2, 3) and last in ("^", "{") and EXPONENT.search(line):
         return True
-    noun = line.rstrip(" \t~*(#{")
+    noun = line.rstrip(" \t\u00a0~*(#{$[\\:_-")
+    if noun.endswith("number"):
+        noun = noun[:-6].rstrip()
     dotted = noun.endswith(".")
     noun = noun[:-1] if dotted else noun
     at = len(noun)
     while at and noun[at - 1].isalpha():
         at -= 1
     word = noun[at:].lower()
-    if word in LABELS or word.removesuffix("s") in LABELS or (dotted and word in ("no", "nos", "p", "pp")):
+    if not LABELS.isdisjoint((word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ies") + "y")):
         return True
-    if word in ("round", "note"):
+    if dotted and word in ("no", "nos", "p", "pp", "ch", "ex", "prop", "def", "cor", "lem", "alg", "tab"):
+        return True
+    if word == "note":
         return NUMBERED.search(noun[:at]) is not None
-    return (word or noun[-1:]) in JOINTS and "s" in line and LISTING.search(line) is not None
+    joint = word or line.rstrip(" \t~*(#{")[-1:]
+    return joint in JOINTS and "s" in line and LISTING.search(line) is not None

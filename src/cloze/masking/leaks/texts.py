@@ -23,6 +23,7 @@ SAME = (
     (r"\ge", r"\geq", r"\geqslant", "≥", "⩾", ">="),
     (r"\ne", r"\neq", "≠"),
     (r"\frac", r"\dfrac", r"\tfrac", r"\cfrac", r"\nicefrac"),
+    (r"\binom", r"\dbinom", r"\tbinom"),
     (r"\infty", "∞"),
     (r"\pi", "π"),
     (r"\pm", "±"),
@@ -33,6 +34,7 @@ SAME = (
     (r"\times", "×"),
     ("-", "\u2212", "\u2010", "\u2011", "\u2012", "\u2013"),
     ("'", "\u2019"),
+    ("pmatrix", "bmatrix", "matrix", "vmatrix", "Bmatrix", "Vmatrix", "smallmatrix"),
 )
 SPELLINGS = {one: group for group in SAME for one in group}
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\w+|<=|>=|\S")
@@ -76,7 +78,7 @@ def find_texts(shown: str, target: str) -> Iterator[Place]:
         yield from find_options(shown, option[1])
         return
     if len(target) > LONGEST:
-        for word in dict.fromkeys((target, plain)):
+        for word in filter(None, dict.fromkeys((target, plain))):
             at = shown.find(word)
             while at >= 0:
                 yield at, at + len(word), "text"

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from cloze.masking.leaks.signs import minus_is
 from cloze.masking.leaks.values import Place
 
 CARDINALS = re.findall(
@@ -39,7 +40,7 @@ PARTS = {"half": 2, "halve": 2, "quarter": 4} | {
 PARTS |= {"hundredth": 100, "thousandth": 1000, "millionth": 10**6}
 WORDS = frozenset((*CARDINALS, *SCALES, *ORDINALS, *PARTS, *(word + "s" for word in (*PARTS, *SCALES))))
 ANY = "(?:" + "|".join(sorted(WORDS, key=len, reverse=True)) + ")(?![A-Za-z])"
-GAP = "(?:[ \t~]{1,3}|[ \t]?\n[ \t]{0,3}|[-\u2010-\u2012]\n?)"
+GAP = r"(?:[ \t~\u00a0\u2009\u202f]{1,3}|\\[,;: ]|[ \t]?\n[ \t]{0,3}|[-\u2010-\u2013]\n?)"
 RUN = re.compile(
     rf"(?<![A-Za-z\\]){ANY}"
     rf"(?:(?:(?<=thousand|.million|.billion),(?=\s+[a-z]+\s+hundred))?{GAP}(?:{ANY}|(?:and|an?|point)(?![A-Za-z])))*+",
@@ -50,10 +51,13 @@ FIRST_WORDS = {"a", "an", "and", "minus", "negative", "point"}
 DIGITS = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,12})(?:\.[0-9]{1,12})?"
 PREFIX = re.compile(
     rf"(?:(?<![\w.,]){DIGITS}(?:[ \t~-]|\\[,;: ]|\\text\w{{0,4}}\{{ ?){{1,4}}(?:and[ ])?)?"
-    r"(?:(?<![A-Za-z\\])(?:minus|negative|point|an?)[ \t]{1,3})?$",
+    r"(?:(?<![A-Za-z\\])(?:minus|negative)[ \t]{1,3})?(?:(?<![A-Za-z\\])(?:point|an?)[ \t]{1,3})?$",
     re.IGNORECASE,
 )
 PIECE = re.compile(rf"{DIGITS}|(?<![A-Za-z\\])[A-Za-z]+")
+RANK = re.compile(
+    r"(?<![\w.,])([0-9]{1,9})(?:\\text\{|\^\{?(?:\\text\{)?)?-?(?:st|nd|rd|th)(?![A-Za-z])\}{0,2}", re.IGNORECASE
+)
 PERCENT = re.compile(r"[ \t-]{1,2}per ?cent(?![A-Za-z])", re.IGNORECASE)
 LONGEST = 14
 LONGEST_KEPT = 200
@@ -69,8 +73,14 @@ class Piece(NamedTuple):
     ranks: bool
 
 
-def find_words(shown: str, wanted: frozenset[Fraction]) -> Iterator[Place]:
-    """Every number in words that is one of the wanted ones: "word", "percent", or "label" where it counts nothing."""
+def find_words(shown: str, wanted: frozenset[Fraction], ranks: frozenset[int] = frozenset()) -> Iterator[Place]:
+    """Every number in words that is one of the wanted ones: "word", "percent", or "label" where it counts nothing.
+
+    Args:
+        shown: where to look.
+        wanted: the numbers.
+        ranks: numbers that are wanted as a rank: "fifth".
+    """
     lower = shown.lower()
     standing = WORDS.intersection(WORD.findall(lower))
     if not standing:
@@ -88,10 +98,23 @@ def find_words(shown: str, wanted: frozenset[Fraction]) -> Iterator[Place]:
         for piece in read_run(run) if len(run) < LONGEST_KEPT else read_run.__wrapped__(run):
             first, last = start + piece.start, start + piece.end
             percent = PERCENT.match(lower, last)
-            if percent and piece.value / 100 in wanted:
+            if lower.startswith("minus", first):
+                yield from _minus(lower, first, last, piece, wanted)
+            elif percent and piece.value / 100 in wanted:
                 yield first, percent.end(), "percent"
+            elif piece.ranks and piece.value in ranks:
+                yield first, last, "word"
             elif piece.value in wanted:
                 yield first, last, "label" if piece.ranks or _counts_nothing(shown, first, last) else "word"
+
+
+def _minus(lower: str, first: int, last: int, piece: Piece, wanted: frozenset[Fraction]) -> Iterator[Place]:
+    """A number after the word "minus", which may subtract it ("ten minus five")."""
+    may_be_sign, may_subtract = minus_is(lower, first)
+    if may_be_sign and piece.value in wanted:
+        yield first, last, "word"
+    elif may_subtract and -piece.value in wanted:
+        yield last - len(lower[first + len("minus") : last].lstrip()), last, "word"
 
 
 def _prefixed(lower: str, at: int) -> int:
@@ -102,6 +125,23 @@ def _prefixed(lower: str, at: int) -> int:
         return at
     prefix = PREFIX.search(before)
     return at - (len(before) - prefix.start() if prefix else 0)
+
+
+def read_rank(text: str) -> int | None:
+    """The rank that a whole text is, in words or in digits (`5th`, "fifth"), or None."""
+    digits = RANK.fullmatch(text)
+    if digits:
+        return int(digits[1])
+    pieces = read_run(text.lower()) if len(text) < 100 else ()
+    ranks = len(pieces) == 1 and pieces[0][:2] == (0, len(text)) and pieces[0].ranks
+    return int(pieces[0].value) if ranks else None
+
+
+def find_ranks(shown: str, ranks: frozenset[int]) -> Iterator[Place]:
+    """Every rank in digits that is one of the wanted ones."""
+    for match in RANK.finditer(shown):
+        if int(match[1]) in ranks:
+            yield *match.span(), "number"
 
 
 def read_spelled(text: str) -> Fraction | None:

@@ -29,27 +29,35 @@ class Value(NamedTuple):
 
 EXTENDS = frozenset("/:^%\\_eE×·*√-½¼¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 EXTENDS_AFTER_SPACE = frozenset("%\\phtmbd/×·*√x½¼¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞0123456789")
-PERCENT = re.compile(r"[ \u00a0]?\\?%|[ \u00a0]?per[ ]?cent(?![A-Za-z])")
+PERCENT = re.compile(r"(?:[ \u00a0]|\\,)?\\?%|[ \u00a0]?per[ ]?cent(?![A-Za-z])")
 SCALE = re.compile(rf"[ \u00a0-](?P<scale>{'|'.join(SCALES)})(?![A-Za-z])")
-TEN = re.compile(r"[ ]?(?:\\times|\\cdot|[×·*x])[ ]?(?=10[ ]?(?:\^|[⁰¹²³⁴-⁹⁻]))")
+TEN = re.compile(
+    r"[ ]?(?:\\times|\\cdot|[×·*x])[ ]?(?=10[ ]?(?:\^(?:\{[-\u2212]?\d{1,3}\}|-?\d{1,3}(?![\d.]))|[⁰¹²³⁴-⁹⁻]))"
+)
 EXPONENT = re.compile(r"[eE]([-+]?\d{1,3})(?![\w.])")
 ISO_DATE = re.compile(r"-(?:0\d|1[0-2])-[0-3]\d(?!\d)")
 SLASH_DATE = re.compile(r"/[0-3]?\d/(?:\d{4}|\d\d)(?![\d/])")
-TIME = re.compile(r":[0-5]\d(?::[0-5]\d)?(?![\d:])(?:[ ]?[ap]\.?m\b\.?)?", re.IGNORECASE)
+TIME = re.compile(
+    r":[0-5]\d(?::[0-5]\d)?(?![\d:])(?P<half>[ ]?(?:[ap]\.m\.|[ap]m(?![A-Za-z])|o'clock))?(?! ?[=:])", re.IGNORECASE
+)
+BEFORE_TIME = re.compile(
+    r"(?:at|by|until|till|from|to|before|after|around|about|is|was|time|and|now|it's)[ ]\Z", re.IGNORECASE
+)
 MIXED = re.compile(r"[ \u00a0](\d{1,3})/(\d{1,3})(?![\d/.])")
-SLASH = re.compile(rf"(?P<bar> ?/ ?)(?P<bottom>(?>{DIGITS.pattern}))(?![\d/])")
-BASE = re.compile(r"_(?:\{(?:\d{1,2}|\\text\{\w{1,12}\})\}|\d)")
+SLASH = re.compile(rf"(?P<bar> ?/ ?)(?P<bottom>(?>{DIGITS.pattern}))(?!\d)")
+BASE = re.compile(r"_(?:\{(?:\d{1,2}|\\text\{\w{1,12}\})\}|\d(?![\d_]))")
 OPERATORS = frozenset("*×/÷^")
 FOLLOWS = re.compile(
     r"(?P<mixed>[ \u00a0]\d{1,3}/\d)|(?P<slash> ?/ ?\.?\d)"
     r"|(?P<latex>\^|[⁰¹²³⁴-⁹⁻]|[ ~]?(?:√|[¼-¾⅐-⅞]|\\(?:[,!;: ] ?\\)?(?:sqrt|[dtc]?frac))|\.?\d*\\(?:overline|bar|dot))"
-    rf"|(?P<dated>-\d\d-|:\d)|(?P<scaled>[ \u00a0]?(?:\\?%|per)|[ \u00a0-](?:dozen|{'|'.join(SCALES)})|[eE][-+\d]|_"
+    r"|(?P<dated>-\d\d-|:\d)"
+    rf"|(?P<scaled>(?:[ \u00a0]|\\,)?(?:\\?%|per)|[ \u00a0-](?:dozen|{'|'.join(SCALES)})|[eE][-+\d]|_"
     r"|[ ]?(?:\\times|\\cdot|[×·*x])[ ]?10[ ]?[\^⁰¹²³⁴-⁹⁻])"
 )
 DATE = re.compile(
     r"[JFMASOND](?<![A-Za-z].)(?:(?<=J)(?:an(?:uary)?|une?|uly?)|(?<=F)eb(?:ruary)?|(?<=M)(?:ar(?:ch)?|ay)"
     r"|(?<=A)(?:pr(?:il)?|ug(?:ust)?)|(?<=S)ept?(?:ember)?|(?<=O)ct(?:ober)?|(?<=N)ov(?:ember)?|(?<=D)ec(?:ember)?)"
-    r"(?![A-Za-z])\.?(?P<after>[ \u00a0]\d{1,2}(?:st|nd|rd|th)?(?![\d.:%/A-Za-z])(?:,? \d{4}(?!\d))?"
+    r"(?![A-Za-z])(?:\.(?=[ \u00a0]\d))?(?P<after>[ \u00a0]\d{1,2}(?:st|nd|rd|th)?(?![\d.:%/A-Za-z])(?:,? \d{4}(?!\d))?"
     r"|(?P<year>,? \d{4}(?!\d)))?"
 )
 DAY_BEFORE = re.compile(r"(?<![\d.,/])\d{1,2}(?:st|nd|rd|th)? (?:of )?$")
@@ -126,7 +134,13 @@ def _dated(text: str, start: int, end: int) -> Value | None:
         return Value(start, date.end(), text[start : date.end()])
     if text[end] == "/" and length <= 2 and (date := SLASH_DATE.match(text, end)):
         return Value(start, date.end(), text[start : date.end()])
-    if text[end] == ":" and length <= 2 and int(text[start:end]) <= 24 and (time := TIME.match(text, end)):
+    if (
+        text[end] == ":"
+        and length <= 2
+        and int(text[start:end]) <= 24
+        and (time := TIME.match(text, end))
+        and (time["half"] or BEFORE_TIME.search(text[max(0, start - 8) : start]))
+    ):
         return Value(start, time.end(), text[start : time.end()].lower().replace(" ", "").replace(".", ""))
     return None
 
@@ -139,7 +153,10 @@ def _slash(text: str, start: int, end: int, slash: re.Match[str]) -> list[Value]
         before, after = text[max(0, start - 2) : start].strip()[-1:], text[slash.end() : slash.end() + 2].strip()[:1]
         if before not in OPERATORS and after not in OPERATORS and after != "=":
             return [Value(start, slash.end(), whole)]
-    return [Value(start, end, top, (), whole), Value(slash.start("bottom"), slash.end("bottom"), bottom, (), whole)]
+    return [
+        Value(start, end, top, (top, bottom), whole),
+        Value(slash.start("bottom"), slash.end("bottom"), bottom, (top, bottom), whole),
+    ]
 
 
 @lru_cache(maxsize=1 << 14)

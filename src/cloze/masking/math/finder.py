@@ -18,62 +18,47 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from cloze.masking.math.compounds import EXTENDS, EXTENDS_AFTER_SPACE, Value, dates, extend, root_over, with_parts
-from cloze.masking.math.forms import Goals, find_forms, read_goals, value_key
-from cloze.masking.math.latex import GROUP, Latex
+from cloze.masking.math.forms import Goals, find_forms, find_fractions, read_goals
 from cloze.masking.math.options import split_options
+from cloze.masking.math.scan import BOX, MINUS, scan
 from cloze.masking.math.structure import (
-    ABBREVIATED,
-    LABELS,
+    INVERSE,
+    LINK,
     ORDINAL,
-    UNIT_RAISED,
-    is_structure,
-    last_word,
+    WEAK,
+    in_name,
+    is_referred,
+    label_before,
     list_numbers,
 )
-from cloze.masking.math.values import SUPERSCRIPTS, negative, number_key
+from cloze.masking.math.values import negative
 from cloze.masking.math.words import number_words
 from cloze.masking.spans import THE_TARGET, Span, with_blanks
-from cloze.verifiers.math import text_key
 
 COMPUTED = "computed in the trace"
-
-SCAN = re.compile(
-    rf"[\d.\\¼-¾⅐-⅞√⁰¹²³⁴-⁹](?:(?<=\d)(?:\d{{0,2}}(?:{GROUP}\d{{3}})++(?!\d)(?:\.\d+)?"
-    r"|\d{0,2}(?:[ \u00a0\u202f]\d{3})++(?!\d)(?:\.\d+)?|\d*+(?:\.\d+)?)"
-    r"|(?<=\.)(?<!\w.)\d+|(?P<special>(?<=\\)(?:[dtc]?frac|nicefrac|sfrac|sqrt|boxed|fbox)(?![A-Za-z])"
-    r"|(?<=[¼-¾⅐-⅞√])|(?<=[⁰¹²³⁴-⁹])[⁰¹²³⁴-⁹]*))"
-)
-BOX = "box"
-BOX_OPEN = re.compile(r"\\f?box(?:ed)?\s*\{")
-MAX_BOX = 1000
-WRAPPER = re.compile(r"\\(?:left|right|text(?:bf|it|rm)?|math(?:rm|bf)|displaystyle|,|!|;|:| )")
-SUBSTANCE = re.compile(r"[^\s{}().,;:$\\]")
 BOXED = f"{THE_TARGET}, in the answer box"
 PART = f"{THE_TARGET}, with a fraction bar"
-RAISED_DIGITS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹")
-LIST_MARKS = frozenset(".):*")
-LABEL_WORDS = LABELS | ABBREVIATED | {"round", "day", "line", "row"}
-WINDOW = 48
-ANSWER_PLACE = re.compile(r"(?:####|\\f?box(?:ed)?\s*\{?|answer(?:\s+is)?\s*:?)\s*[$(\\]*\s*$", re.IGNORECASE)
+WRAPPER = re.compile(r"\\(?:left|right|text(?:bf|it|rm)?|math(?:rm|bf)|displaystyle|,|!|;|:| )")
+SUBSTANCE = re.compile(r"[^\s{}().,;:$\\]")
+ANSWER = r"(?:####|\\f?box(?:ed)?\s*\{?|answer(?:\s+is)?\s*:?)\s*(?:\\text\{|[$(\\*])*\s*"
+ANSWER_PLACE = re.compile(ANSWER + r"\Z", re.IGNORECASE)
+ANSWER_LABEL = re.compile(ANSWER + r"(?:the\s+)?[A-Za-z]+[ ~]\Z", re.IGNORECASE)
+NEGATED = re.compile(
+    r"(?:[-\u2212\u2013]|(?<![A-Za-z])(?:minus|negative))\s*(?:\\?[(${]\s*)*(?:[\d.,]+ ?/ ?)?\Z", re.IGNORECASE
+)
 NUMERIC = re.compile(r"-?(?:\d|√)")
-SIGN_AFTER = frozenset(
-    ["is", "are", "was", "be", "to", "by", "of", "and", "or", "than", "from", "get", "gets", "give", "gives", "equal",
-     "equals", "value", "answer", "result"]
-)  # fmt: skip
-SEPARATORS = frozenset("=+*/×÷<>≈,;&~$|\n")  # before a number, these say that it is no label and no name
-MINUS = frozenset("-\u2212")
-BEFORE_LABELLED = frozenset(" (#*.~")
-IN_NAME = frozenset("_{^[:")
-MAX_ROUNDS = 8
+NATURAL = re.compile(r"-?\d+")
+SEPARATORS = frozenset("=+*/×÷<>≈,;&|\n")  # before a number, these say that it is no label and no name
+BEFORE_LABELLED = frozenset(" (#*.$[-:_~\u00a0")
+IN_NAME = frozenset("_{^[:,+")
+OPERATORS = frozenset("=+*/×÷<>-,")
+STRUCTURED = frozenset("snrtSNRT^\\-")  # after a number, these may begin an ordinal
+LIST_MARKS = frozenset(".):*")
 NO_MARKS = str.maketrans("", "", ",.")
+MAX_ROUNDS = 8
 DECIMAL_MARKS = frozenset(".,")
 JOINS = frozenset("√_")
-MAY_EXTEND = frozenset(" .")
-STRUCTURED = frozenset("snrtSNRT^\\")  # after a number, these may begin an ordinal
-
-
-Read = tuple[int, int, str, tuple[str, ...], str]  # a Value, or as plain a tuple where speed counts
+TIMES = frozenset("xX")
 
 
 def find_math(
@@ -110,6 +95,10 @@ def find_math(
 
 def _find(text: str, goals: Goals, given: frozenset[str], question: str) -> list[Span]:
     spans = _find_values(text, goals, given)
+    if fractions := find_fractions(text, goals):
+        spans = _joined(
+            [one for one in fractions if not any(one.start < s.end and s.start < one.end for s in spans)], spans
+        )
     forms = find_forms(text, goals) if goals.texts else []
     if forms and question and find_forms(question, goals):
         forms = [form for form in forms if _is_answer_place(text, form.start)]
@@ -127,6 +116,8 @@ def _is_glued(text: str, spans: list[Span]) -> bool:
             return True
         if after in DECIMAL_MARKS and text[end + 1 : end + 2].isdecimal():
             return True
+        if after in TIMES and text[end + 1 : end + 2].isdecimal():
+            return True
         if start and text[start - 1].isalnum():
             return True
     return False
@@ -134,15 +125,22 @@ def _is_glued(text: str, spans: list[Span]) -> bool:
 
 def _find_values(text: str, goals: Goals, given: frozenset[str]) -> list[Span]:
     wanted = goals.keys
+    negated = frozenset(negative(key) for key in wanted if key.startswith("-"))
+    subscripts = "_{" in text
     listed: set[int] | None = None
+    labels_to, plural = -1, False  # where the last label ends, and whether others may follow it
     spans: list[Span] = []
     for start, end, key, parts, whole in scan(text):
         is_goal = key in wanted
-        if parts and not is_goal and key in given:  # `1/2` is given, but the target is 2
+        if parts and not whole and not is_goal and key in given:  # `1/2` is given, but the target is 2
             is_goal = not given.issuperset(wanted.intersection(parts))
             key += f", {THE_TARGET}" if is_goal else ""
+        if (key in negated or whole in negated) and NEGATED.search(text[max(0, start - 24) : start]):
+            is_goal, key, whole = True, f"{key}, negated", ""
         if whole:
             category, key, why = _part(key, whole, wanted)
+            if why is COMPUTED and whole in given and not NATURAL.fullmatch(whole) and wanted.isdisjoint(parts):
+                continue  # a fraction that the question gives, before an operator
         else:
             category, why = "number", THE_TARGET if is_goal else COMPUTED
         if key in given and why is not PART and why is not BOXED and not (is_goal and _is_answer_place(text, start)):
@@ -151,11 +149,22 @@ def _find_values(text: str, goals: Goals, given: frozenset[str]) -> list[Span]:
         before = text[at - 1] if at else "\n"
         after = text[end : end + 1]
         if text[at].isdecimal() and text[at:end].translate(NO_MARKS).isdecimal():
-            if before not in SEPARATORS:
-                named = before.isalpha() or before in IN_NAME
-                if (named or (before in BEFORE_LABELLED and _follows_label(text, at))) and is_structure(text, at, end):
+            if before not in SEPARATORS or (subscripts and before in ",+"):
+                if (before.isalpha() or before in IN_NAME) and (in_name(text, at) or is_referred(text, at)):
                     continue
-            if after in STRUCTURED and ORDINAL.match(text, end):
+                if before in BEFORE_LABELLED and (before != " " or text[at - 2] not in OPERATORS):
+                    label, many = label_before(text, at)
+                    if label and not (is_goal and (label in WEAK or ANSWER_LABEL.search(text[max(0, at - 48) : at]))):
+                        labels_to, plural = end, many
+                        continue
+            if labels_to >= 0 and at - labels_to < 12 and (plural or text[labels_to] == "."):
+                if LINK.fullmatch(text, labels_to, at):
+                    labels_to = end
+                    continue
+                labels_to = -1
+            if after in STRUCTURED and ORDINAL.match(text, end) and not (is_goal and _is_result(text, at)):
+                continue
+            if key == "-1" and INVERSE.search(text[max(0, at - 8) : at]):
                 continue
         if after in LIST_MARKS and end - start < 4:
             if listed is None:
@@ -181,74 +190,21 @@ def _is_answer_place(text: str, at: int) -> bool:
     return ANSWER_PLACE.search(text[max(0, at - 40) : at]) is not None
 
 
-def scan(text: str) -> list[Read]:
-    """Every value that is not written in words, from left to right, labels and other structure among them."""
-    found: list[Read] = []
-    latex: Latex | None = None
-    skip = 0
-    written = dates(text)
-    matches = SCAN.finditer(text)
-    while (match := next(matches, None)) is not None:
-        start, end = match.span()
-        if start < skip:
-            if end > skip:  # its beginning belongs to another value, its end may be one
-                matches = SCAN.finditer(text, skip)
-            continue
-        if written and end > written[0].start:
-            found.append(written[0])
-            skip = written.pop(0).end
-            matches = SCAN.finditer(text, skip)
-            continue
-        values: list[Value] | None = None
-        if match.lastindex is None:
-            after = text[end : end + 1]
-            if after in EXTENDS or (after in MAY_EXTEND and text[end + 1 : end + 2] in EXTENDS_AFTER_SPACE):
-                latex = latex or Latex(text)
-                values = extend(text, start, end, latex)
-        else:
-            latex = latex or Latex(text)
-            values = _special(text, start, end, latex)
-            if not values:
-                continue
-        sign = start and text[start - 1] in MINUS and _is_sign(text, start - 1)
-        if values is None or (written and values[-1].end > written[0].start):
-            key = number_key(match[0])
-            found.append((start - 1, end, negative(key), (), "") if sign else (start, end, key, (), ""))
-            continue
-        skip = values[-1].end
-        if sign:
-            start, end, key, parts, whole = values[0]
-            whole = negative(whole) if whole and whole != BOX else whole
-            values[0] = Value(start - 1, end, negative(key), parts, whole)
-        found += values
-    return found
-
-
-def _special(text: str, start: int, end: int, latex: Latex) -> list[Value]:
-    """The value that begins with a command, a root, a unicode fraction or a raised digit; empty if there is none."""
-    first = text[start]
-    if first in RAISED_DIGITS:
-        unit = UNIT_RAISED.search(text[max(0, start - 24) : start])
-        return [] if unit else [Value(start, end, number_key(text[start:end].translate(SUPERSCRIPTS)))]
-    if first == "\\" and text[start + 1] in "bf" and (box := BOX_OPEN.match(text, start)):
-        close = latex.pairs.get(box.end() - 1)
-        if close is None or not text[box.end() : close].strip():
-            return []
-        inner = text[box.end() : close]
-        left = box.end() + len(inner) - len(inner.lstrip())
-        key = value_key(inner) if len(inner) < MAX_BOX else None
-        return [Value(left, left + len(inner.strip()), key or text_key(inner[:MAX_BOX]), (), BOX)]
-    read = latex.constant(start)
-    if read is None:
-        return []
-    over = root_over(text, *read)
-    return [with_parts(text, Value(start, *(over or read)))]
+def _is_result(text: str, at: int) -> bool:
+    return text[max(0, at - 3) : at].rstrip()[-1:] in ("=", ">") or _is_answer_place(text, at)
 
 
 def _with_words(text: str, spans: list[Span], goals: Goals, given: frozenset[str]) -> list[Span]:
     found = []
     for word in number_words(text):
         is_goal = word.key in goals.keys
+        if (
+            not is_goal
+            and negative(word.key) in goals.keys
+            and NEGATED.search(text[max(0, word.start - 12) : word.start])
+        ):
+            found.append(Span(word.start, word.end, "number", f"{word.key}, negated", THE_TARGET))
+            continue
         is_part = word.whole in goals.keys
         plain = word.key in ("1", "0.5") and word.end - word.start < 5  # `one` and `half` are words of their own
         if is_part:
@@ -292,25 +248,6 @@ def _joined(fewer: list[Span], more: list[Span]) -> list[Span]:
     return [span for span, _ in joined]
 
 
-def _is_sign(text: str, at: int) -> bool:
-    """Whether the minus at `at` is a sign: nothing that could be the left side of a subtraction goes before it."""
-    before = text[max(0, at - WINDOW) : at]
-    line = before[before.rfind("\n") + 1 :]
-    left = line.rstrip()
-    last = left[-1:]
-    if last in ("|", "'", "$"):  # the end of |x|, of f', of $x$; or the beginning of something
-        last = left[-2:-1]
-    if not last or not (last.isalnum() or last in "_)]}%!\u00b0"):
-        return True
-    return left != line and last_word(left).lower() in SIGN_AFTER
-
-
-def _follows_label(text: str, at: int) -> bool:
-    """Whether the word before the number at `at` is a label, by a quick look; `is_structure` says it for sure."""
-    words = text[max(0, at - 16) : at].rstrip(" (#*~").split()
-    return bool(words) and words[-1].strip("(*#[.").lower() in LABEL_WORDS
-
-
 def given_values(question: str, but: frozenset[str] = frozenset()) -> frozenset[str]:
     """The keys of all values that a question gives, in digits or in words; in words only if not among `but`."""
     given: set[str] = set()
@@ -320,15 +257,3 @@ def given_values(question: str, but: frozenset[str] = frozenset()) -> frozenset[
             given.update(parts)  # `40%` gives 40 as well as 0.4, but `7:15` does not give 7
     given.update(word.key for word in number_words(question) if not word.loose and word.key not in but)
     return frozenset(given)
-
-
-def numbers(text: str) -> list[tuple[str, int, int]]:
-    """Every value that is written in digits: key, start, end; a minus that is a sign belongs to it."""
-    return [(key, start, end) for start, end, key, _, _ in scan(text)]
-
-
-def parse_number(text: str) -> str | None:
-    """The key of a text that is one number and nothing else (currency and percent signs aside), or None."""
-    bare = text.strip().strip("$\\% ").rstrip(".")
-    found = numbers(bare)
-    return found[0][0] if len(found) == 1 and found[0][1:] == (0, len(bare)) else None

@@ -39,6 +39,7 @@ COMMON = re.compile(  # what most constants are, and nothing after it that would
     r"(?:\d{1,9}\^(?:\{-?\d{1,4}\}|\d{1,4}(?!\d))|(?:\d{1,9} ?)?\\(?:[dtc]?frac ?(?:\{\d{1,9}\}|\d) ?(?:\{\d{1,9}\}|\d)"
     r"|sqrt ?(?:\{\d{1,9}\}|\d)))(?![ ~]*(?:\^|√|[¼-¾⅐-⅞⁰¹²³⁴-⁹⁻]|\\(?:[,!;: ]|sqrt|[dtc]?frac)))"
 )
+PLAIN_MINUS = re.compile(r"[-\u2212](\d{1,3})(?![\d.])")
 MAX_DEPTH = 8
 MAX_LENGTH = 400
 
@@ -113,7 +114,7 @@ class Latex:
             exponent: Root | None = (Fraction(int(raised[0].translate(SUPERSCRIPTS))), 1)
             after = raised.end()
         elif self.text[end : end + 1] == "^" and not CIRCLE.match(self.text, end + 1):
-            read = self._argument(end + 1, stop, depth)
+            read = self._minus(end + 1, stop) or self._argument(end + 1, stop, depth)
             if read is None:
                 return base
             after, exponent = read
@@ -121,6 +122,11 @@ class Latex:
             return base
         known = value is not None and exponent is not None and exponent[1] == 1
         return after, power(value, exponent[0]) if known and value and exponent else None
+
+    def _minus(self, start: int, stop: int) -> Read | None:
+        """A negative exponent without braces, as in `10^-3`."""
+        read = PLAIN_MINUS.match(self.text, start, stop)
+        return (read.end(), (Fraction(-int(read[1])), 1)) if read else None
 
     def _atom(self, start: int, stop: int, depth: int) -> Read | None:
         text = self.text

@@ -9,29 +9,48 @@ from __future__ import annotations
 import re
 
 LABELS = frozenset(
-    ["step", "case", "part", "lemma", "theorem", "claim", "figure", "fig", "example", "equation", "eq", "section",
-     "problem", "question", "method", "solution", "option", "table", "chapter", "proposition", "corollary",
-     "definition", "note", "stage", "phase", "exercise", "page", "remark", "subcase", "approach", "property", "rule"]
+    ["step", "case", "lemma", "theorem", "thm", "claim", "figure", "fig", "equation", "eq", "eqn", "section", "sec",
+     "problem", "part", "table", "chapter", "proposition", "corollary", "definition", "remark", "exercise", "subcase",
+     "substep", "subproblem", "subtask", "subgoal", "scenario", "axiom", "conjecture", "appendix", "algorithm",
+     "observation", "identity", "formula", "inequality", "assumption", "iteration", "attempt"]
 )  # fmt: skip
-LABELS |= frozenset(label + "s" for label in LABELS)
-ABBREVIATED = frozenset(["eq", "eqs", "fig", "figs", "sec", "thm", "ch", "ex", "no", "prop", "def", "cor", "eqn"])
+WEAK = frozenset(  # these name a value as often as they label one
+    ["example", "question", "method", "solution", "option", "note", "stage", "phase", "page", "approach", "property",
+     "rule", "round", "day", "line", "row", "fact", "way", "task", "trial", "condition", "constraint", "situation",
+     "possibility", "hint", "statement", "principle", "conclusion", "criterion", "requirement", "item", "choice", "q",
+     "ex", "no"]
+)  # fmt: skip
+ABBREVIATED = frozenset(
+    ["eq", "fig", "sec", "thm", "ch", "ex", "no", "prop", "def", "cor", "eqn", "lem", "alg", "tab"]
+)  # fmt: skip
+PLURALS = frozenset(ending for label in LABELS for ending in (f"{label}s", f"{label}es")) | {
+    "inequalities",
+    "identities",
+}
+LOWER_PLURALS = frozenset(["steps", "cases", "equations", "lemmas", "claims", "sections"])
+ANY_LABEL = LABELS | WEAK | PLURALS | ABBREVIATED | {f"{one}s" for one in ABBREVIATED}
+LINK = re.compile(r"\s*(?:,\s*(?:and|or)?|&|and|or|to|through|[-\u2013]|\)\s*(?:,|and|or|[-\u2013]))?\s*\(?|\.")
 CURRENCY = frozenset(("Rs", "RM", "USD", "EUR", "GBP", "INR", "CAD", "AUD", "US", "HK", "NT"))
 UNIT = (
-    r"(?:[cdkm]?m|km|in|ft|yd|mi|s|sec|inch(?:es)?|feet|foot|yards?|miles?|units?|(?:centi|kilo|milli)?met(?:er|re)s?)"
+    r"(?:[cdkm]?m|km|in\.?|hr?|min|ft|yd|mi|s|sec|inch(?:es)?|feet|foot|yards?|miles?|units?"
+    r"|(?:centi|kilo|milli)?met(?:er|re)s?)"
 )
 UNIT_POWER = re.compile(
     rf"(?:\\(?:text|mathrm|rm|mbox|textrm)\s*\{{[^{{}}]{{0,24}}?{UNIT}[.\s]*\}}|(?<![A-Za-z\\]){UNIT})\}}?\s*\^\{{?$"
 )
 UNIT_RAISED = re.compile(rf"(?<![A-Za-z\\]){UNIT}$")
 ORDINAL = re.compile(
-    r"(?:\^ ?\{? ?)?(?:\\(?:text(?:rm|superscript)?|mathrm|mbox)\{ ?)?(?:st|nd|rd|th)(?![A-Za-z])", re.IGNORECASE
+    r"-?(?:\^ ?\{? ?)?(?:\\(?:text(?:rm|superscript)?|mathrm|mbox)\{ ?)?(?:st|nd|rd|th)(?![A-Za-z])", re.IGNORECASE
 )
 REFERENCE = re.compile(
     r"\\(?:tag\*?|(?:eq|auto|c)?ref|label|cite[pt]?|[hv]space\*?|begin)\s*\{[A-Za-z:_. -]{0,40}$|\\\\\[$"
 )
 LIST_LINE = re.compile(
-    r"^[ \t>]*(?:(?:[#*+-]{1,6}[ \t]+|\*\*)){0,2}\(?(\d{1,3})(?:[.):]\**[ \t]+|\*{2}[ \t]+)(?=\S)", re.MULTILINE
+    r"^[ \t>]*(?:(?:[#*+-]{1,6}[ \t]+|\*\*)){0,2}\(?(\d{1,3})(?:[.):]{1,2}\**[ \t]+|\*{2}[ \t]+)(?=\S)", re.MULTILINE
 )
+SUBSCRIPT = re.compile(r"[A-Za-z)}'][ ]?_\{[^{}]*\Z")
+HEXADECIMAL = re.compile(r"(?<!\d)0[xX]\Z")
+INVERSE = re.compile(r"(?:[A-Za-z]|\))\^\{?-\Z")
 WINDOW = 48
 
 
@@ -46,37 +65,46 @@ def list_numbers(text: str) -> set[int]:
     return places
 
 
-def is_structure(text: str, start: int, end: int) -> bool:
-    """Whether the number `text[start:end]` (without its sign) is a label, part of a name, an ordinal or a reference."""
+def in_name(text: str, start: int) -> bool:
+    """Whether the number at `start` is a subscript, part of a name, the exponent of a unit or an inverse."""
     before = text[max(0, start - WINDOW) : start]
     line = before[before.rfind("\n") + 1 :]
-    return _in_name(line) or _labelled(line) or ORDINAL.match(text, end) is not None or _referred(line)
-
-
-def _in_name(line: str) -> bool:
-    subscript = line.removesuffix("{").rstrip(" ") if line.endswith("{") else line
-    if subscript.endswith("_"):
-        last = subscript[-2:-1]
+    if SUBSCRIPT.search(line):
+        return True
+    if line.endswith("_"):
+        last = line[-2:-1]
         return last.isalnum() or last in (")", "}")
     last = line[-1:]
     if last in ("^", "{") and UNIT_POWER.search(line):
         return True
     if not last.isalpha():
         return False
+    if last in "xX" and (line[-2:-1].isdecimal() or line[-2:-1] in (")", "]")) and not HEXADECIMAL.search(line):
+        return False  # `3x4` is a product
     word = last_word(line)
     return word not in CURRENCY and (bool(word) or not last.isascii())
 
 
-def _labelled(line: str) -> bool:
-    left = line.rstrip("#( \t*~")
+def is_referred(text: str, start: int) -> bool:
+    r"""Whether the number stands in a reference or a measure of the layout (`\tag{3}`, `\\[2pt]`)."""
+    return REFERENCE.search(text[max(0, start - WINDOW) : start]) is not None
+
+
+def label_before(text: str, at: int) -> tuple[str, bool]:
+    """The label word before the number at `at`, if any, in small letters; and whether it is a plural."""
+    left = text[max(0, at - 32) : at].rstrip(" \t\u00a0~(#[$\\-:*_")
+    dotted = left.endswith(".")
     word = last_word(left.removesuffix("."))
-    if left.endswith("."):
-        return word.lower() in ABBREVIATED
-    return word.lower() in LABELS or word in ("Round", "Day", "Line", "Row")
-
-
-def _referred(line: str) -> bool:
-    return "\\" in line and REFERENCE.search(line) is not None
+    if word.lower() == "number":
+        word = last_word(left[: -len("number")].rstrip())
+    plain = word.lower()
+    if plain not in ANY_LABEL:
+        return "", False
+    if dotted:
+        return (plain if plain.removesuffix("s") in ABBREVIATED else ""), plain.endswith("s")
+    if plain in LABELS or (plain in WEAK and word[0].isupper()):
+        return plain, False
+    return (plain, True) if plain in LOWER_PLURALS or (plain in PLURALS and word[0].isupper()) else ("", False)
 
 
 def last_word(line: str) -> str:
