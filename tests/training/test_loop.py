@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cloze.errors import InputError
+from cloze.masking.names import entities
 from cloze.problems.arithmetic import generate
 from cloze.rollouts.rows import Row
 from cloze.training import loop
@@ -329,13 +330,15 @@ def test_a_group_in_which_the_method_cannot_work_is_refused(policy, tmp_path, me
     assert not (tmp_path / "run").exists()
 
 
-def test_a_domain_without_masker_is_refused_before_the_run_begins(policy, tmp_path):
+def test_a_masker_whose_package_is_missing_is_refused_before_the_run_begins(policy, tmp_path, monkeypatch):
+    entities.load_model.cache_clear()
+    monkeypatch.setattr(entities, "find_spec", lambda name: None)
     path = tmp_path / "d.jsonl"
-    path.write_text(json.dumps({"question": "Q?", "target": "1", "trace": "#### 1", "domain": "code"}) + "\n")
+    path.write_text(json.dumps({"question": "Q?", "target": "1", "trace": "#### 1", "domain": "entities"}) + "\n")
     config = configure(policy, tmp_path / "run", "smepo")
     source = config.data.train.model_copy(update={"family": "", "path": str(path)})
     config = config.model_copy(update={"data": config.data.model_copy(update={"train": source})})
-    with pytest.raises(InputError, match="no masker for domain 'code'"):
+    with pytest.raises(InputError, match="needs spaCy"):
         train(config)
     assert not (tmp_path / "run").exists()
 

@@ -42,7 +42,8 @@ HOSTILE = [
 HONEST = [
     ("12", "12", True), ("12", "13", False), ("0.75", r"\frac{3}{4}", True), ("1/3", "0.333", False),
     (r"\pi+3", r"3+\pi", True), (r"\pi+3", r"3-\pi", False), ("x^2+2x+1", "(x+1)^2", True), ("x^2-1", "(x+1)^2", False),
-    (r"\frac{\sqrt2}{2}", r"\frac{1}{\sqrt{2}}", True), (r"2\sqrt{3}", r"\sqrt{11}", False), ("y=2x+3", "2x-y=-3", True),
+    (r"\frac{\sqrt2}{2}", r"\frac{1}{\sqrt{2}}", True), (r"2\sqrt{3}", r"\sqrt{11}", False),
+    ("y=2x+3", "2x-y=-3", True),
     (r"\{1,\sqrt2\}", r"\sqrt{2}, 1", True), (r"(-\infty,\sqrt2)", r"x<\sqrt2", True), ("no solution", "none", False),
 ]  # fmt: skip
 
@@ -232,7 +233,7 @@ def test_nothing_is_left_behind(how: str) -> None:
         "end": "",
         "raise": "raise ValueError",
         "kill": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
-        "fork": "import os\nif os.fork() == 0: ask('x+2', '2+x'); raise SystemExit\nos.wait(); assert ask('3+x', 'x+3')",
+        "fork": "import os\nif os.fork() == 0: ask('x+2', '2+x'); raise SystemExit\nos.wait()\nassert ask('3+x', 'x+3')",
     }
     code = (
         "from cloze.verifiers.workers import compare_formulas as ask, pool\n"

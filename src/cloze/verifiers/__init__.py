@@ -41,7 +41,7 @@ def verify(problem: Problem, completion: str) -> Verdict:
         The verdict; status "error" and reward None when the verifier itself broke.
 
     Raises:
-        InputError: unknown verifier, unknown setting, or a value that the setting does not take.
+        InputError: unknown verifier, unknown setting, a value that the setting does not take, or no sandbox for code.
     """
     check_verifier(problem)
     started = perf_counter()
@@ -87,6 +87,10 @@ def check_verifier(problem: Problem) -> None:
                 field="verifier_settings",
                 mend=_nearest(str(value), known[key]),
             )
+    if problem.verifier == "code":
+        from cloze.verifiers.sandbox import choose
+
+        choose(problem.verifier_settings.get("sandbox", "auto"))  # type: ignore[arg-type]
 
 
 @cache

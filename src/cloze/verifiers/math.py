@@ -15,7 +15,7 @@ Nothing that a policy wrote is ever evaluated as code. Rules worth knowing:
 - A rounded number is not the exact one: 0.333 is not 1/3, 1.414 is not the root of 2.
 - A target that is one number wants that number written out: as digits, a fraction, a mixed number, a percentage, a
   repeating decimal, a power or root that comes out exactly. A sum or product left to do (`3+4`, `2 \cdot 3`, `5!`) is
-  no answer to it. A target that is itself a formula accepts any equal formula.
+  no answer to it. A target that is itself a formula accepts any equal formula in no other letters.
 - A unit after the answer is ignored when the target has none; when both have one, they must be spelled alike.
 - A name before the answer (`x = 9`) is ignored when the target has none; when both have one, they must be the same. Of
   a chain `3 + 4 = 7` the last side counts.
@@ -40,7 +40,7 @@ from time import perf_counter
 from typing import Literal, get_args
 
 from cloze.errors import InputError
-from cloze.verifiers.math_formula import formula
+from cloze.verifiers.math_formula import formula, letters
 from cloze.verifiers.math_numbers import (
     MAX_NUMBER,
     NAME,
@@ -285,9 +285,10 @@ def same_exactly(answer: str, target: str) -> bool | None:
         return read_based(answer) == based
     if read_based(answer) or read_based(target) or INFINITE.fullmatch(bare(target)):
         return INFINITE.fullmatch(bare(target)) is not None and _infinite(answer) == _infinite(target)
-    if formula(_unit_of(target)[0]) is None or formula(_unit_of(answer)[0]) is None:
+    (got_text, unit), (goal_text, wanted) = _unit_of(answer), _unit_of(target)
+    left, right = formula(got_text), formula(goal_text)
+    if left is None or right is None or not letters(left) <= letters(right):
         return False
-    (_, unit), (_, wanted) = _unit_of(answer), _unit_of(target)
     return None if not unit or not wanted or unit == wanted else False
 
 

@@ -25,6 +25,7 @@ GREEK = (
 )  # no capitals: the reader takes Delta for delta
 TRIGONOMETRY = ("sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh")
 FUNCTIONS = (*TRIGONOMETRY, "log", "ln", "lg", "exp")
+VARIABLES = frozenset(GREEK.split()) - {"pi"}
 COMMANDS = {
     *GREEK.split(), *FUNCTIONS, "frac", "sqrt", "cdot", "times", "div", "pm", "mp", "binom", "infty", "lfloor",
     "rfloor", "lceil", "rceil", "lvert", "rvert", "vert", "mid", "le", "leq", "leqslant", "ge", "geq", "geqslant",
@@ -39,6 +40,8 @@ RENAMED = {"leqslant": "le", "geqslant": "ge", "lvert": "vert", "rvert": "vert",
 PLAIN = re.compile(rf"(?<![A-Za-z\\])(?:{'|'.join((*FUNCTIONS, 'sqrt', 'pi', 'theta', 'alpha', 'beta'))})(?![a-z])")
 ALLOWED = re.compile(r"(?:[A-Za-z0-9 +\-*/^_=<>()\[\]{}|!.]|\\[A-Za-z]+)*")
 WORD = re.compile(r"(?<!\\)(?<![A-Za-z\\])[A-Za-z]{4,}")
+CHAIN = re.compile(r"(?:\\(?:[a-z]{2,6}) ?){6}")  # functions of functions
+SUBSCRIPT = re.compile(r"(?<!\\log)(?<!\\log )_ ?(?![A-Za-z0-9]|\{ ?[A-Za-z0-9]{1,4} ?\})")
 PIECES = re.compile(r"\\[A-Za-z]+|[0-9]+|[^ ]")
 
 
@@ -65,12 +68,21 @@ def formula(text: str) -> str | None:
         return None
     if pieces.count("|") > 4 or text.count("!") > 2:
         return None
+    if CHAIN.search(text) or SUBSCRIPT.search(text):
+        return None
     if r"\binom" in text and re.search("[0-9]{4}", text):  # the reader works binomials out
         return None
     for old, new in RENAMED.items():
         text = re.sub(rf"\\{old}(?![A-Za-z])", new if new == "/" else rf"\\{new}", text)
     text = re.sub(r"(?<![0-9])\.?([0-9]+)\.([0-9]*)|(?<![0-9])\.([0-9]+)", _fraction, text)
     return None if "." in text else _braced(text.replace("*", r"\cdot "))
+
+
+@lru_cache(maxsize=4096)
+def letters(text: str) -> frozenset[str]:
+    """The variables in a formula: its letters, Greek ones too, but not the constants e, i and pi."""
+    greek = {command for command in re.findall(r"\\([A-Za-z]+)", text) if command in VARIABLES}
+    return frozenset(greek | set(re.findall("[A-Za-z]", re.sub(r"\\[A-Za-z]+", " ", text)))) - {"e", "i"}
 
 
 def _fraction(found: re.Match[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 CHARACTERS = {ord(dash): "-" for dash in "\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"}
@@ -19,6 +20,11 @@ DROPPED = re.compile(r"(\\\\)|\\(?:left|right|displaystyle)(?![A-Za-z])|\\[$()\[
 SPACED = re.compile(r"(\\\\)|\\(?:[,;: ]|q?quad(?![A-Za-z]))")
 FRACTION_COMMAND = re.compile(r"\\(?:[dtc]|nice)frac(?![A-Za-z])")
 DEGREE = re.compile(r"\^(?:\{ ?\\circ ?\}| ?\\circ(?![A-Za-z]))|\\degrees?(?![A-Za-z])")
+
+BESIDE_WORDS = re.compile(r"(?<![^\W_]) | (?![^\W_])")
+BRACED_SIGN = re.compile(r"(?<![A-Za-z])\{([A-Za-z])\}|\{([0-9])\}")
+COMMAND = re.compile(r"(\\[A-Za-z]+)")
+KEPT = 300  # texts of so many characters are remembered: targets come again and again, and so do answers
 
 UNIT = re.compile(r"[A-Za-z]+(?: ?\^\{?[23]\}?)?(?:(?: ?/ ?|[ -])[A-Za-z]+(?: ?\^\{?[23]\}?)?){0,5}")
 SHORT_UNIT = re.compile(r"[ckm]?m|[km]?g|m?[lL]|s|h|min|hrs?|ft|in|lbs?|oz|mph")
@@ -33,24 +39,43 @@ NOT_A_UNIT = re.compile(
 
 def bare(text: str) -> str:
     r"""Take the typesetting away: dollars, `\text{}`, `\left`, spacing commands, emphasis, one final full stop."""
+    if text.isascii() and text.isalnum():
+        return text
+    return _kept_bare(text) if len(text) <= KEPT else _bare(text)
+
+
+def _bare(text: str) -> str:
     text = text.translate(CHARACTERS)
-    for _ in range(3):  # nested three deep at most
-        text = WRAPPED.sub(r" \1 ", text)
-    text = DROPPED.sub(r"\1", text)
-    text = SPACED.sub(r"\1 ", text)
-    text = FRACTION_COMMAND.sub(r"\\frac", text).replace("{,}", ",").replace("\\%", "%")
-    text = " ".join(DEGREE.sub("°", text).split()).strip(" *`")
+    if "\\" in text or "$" in text:
+        for _ in range(3):  # nested three deep at most
+            text = WRAPPED.sub(r" \1 ", text)
+        text = DROPPED.sub(r"\1", text)
+        text = SPACED.sub(r"\1 ", text)
+        text = DEGREE.sub("°", FRACTION_COMMAND.sub(r"\\frac", text)).replace("\\%", "%")
+    text = " ".join(text.replace("{,}", ",").split()).strip(" *`")
     text = text.rstrip(" ,;:")
     if text.endswith(".") and not text.endswith(".."):
         text = text[:-1]
     return text.strip(" *`")
 
 
+_kept_bare = lru_cache(maxsize=4096)(_bare)
+
+
 def text_key(text: str) -> str:
     """What two texts that are not numbers must share to be equal; case counts only in the names of commands."""
-    key = re.sub(r"(?<![^\W_]) | (?![^\W_])", "", bare(text))
-    key = re.sub(r"(?<![A-Za-z])\{([A-Za-z])\}|\{([0-9])\}", r"\1\2", key)
-    return "".join(piece if piece.startswith("\\") else piece.casefold() for piece in re.split(r"(\\[A-Za-z]+)", key))
+    if text.isascii() and text.isalnum():
+        return text.casefold()
+    return _kept_key(text) if len(text) <= KEPT else _key(text)
+
+
+def _key(text: str) -> str:
+    key = BESIDE_WORDS.sub("", bare(text))
+    key = BRACED_SIGN.sub(r"\1\2", key)
+    return "".join(piece if piece.startswith("\\") else piece.casefold() for piece in COMMAND.split(key))
+
+
+_kept_key = lru_cache(maxsize=4096)(_key)
 
 
 def is_unit(unit: str, glued: bool) -> bool:
