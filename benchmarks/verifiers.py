@@ -3,10 +3,10 @@ r"""Answers a second, by kind of answer, beside math-verify called directly.
     python benchmarks/verifiers.py                 every kind, and hostile answers among honest ones
     python benchmarks/verifiers.py --workers 1     with one worker
 
-Every answer is distinct, so that nothing is remembered from one to the next. "one by one" is `verify` in a loop; "batch"
-is `score` with so many workers. math-verify is called as its README says, `verify(parse(target), parse(answer))`, in the
-main thread of this process. Half of the answers are right. The rounds take turns; a figure is the median over them, and
-"times" is the batch over math-verify.
+Every answer is distinct, so that nothing is remembered from one to the next. "one by one" is `verify` in a loop;
+"batch" is `score` with so many workers. math-verify is called as its README says, `verify(parse(target),
+parse(answer))`, in the main thread of this process. Half of the answers are right. The rounds take turns; a figure is
+the median over them, and "times" is the batch over math-verify. "Right" is the share of verdicts that are.
 
 Not covered: the code verifier and its sandbox (`sandbox.py` here), and other machines.
 """
@@ -16,13 +16,12 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 
 from cloze.problems.record import Problem
-from cloze.verifiers import verify
+from cloze.verifiers import Verdict, verify
 from cloze.verifiers.math_verify_plain import outcome as plain
 from cloze.verifiers.pool import score
 from cloze.verifiers.workers import compare_formulas
@@ -46,8 +45,9 @@ KINDS: dict[str, Callable[[int, int], Pair]] = {
     "sets of formulas": lambda n, off: (rf"\{{1,{n}\sqrt{{2}}\}}", rf"\{{{n + off}\sqrt{{2}},1\}}"),
 }
 HOSTILE = [
-    "9^{9^{9^{9}}}+{n}", "((10^{7})!)+{n}", r"\sum_{k=1}^{10^{8}}\frac{1}{k^3+{n}}", r"\pi+len('{n}')", "(" * 300 + "{n}",
-    "9" * 4_000 + "{n}", r"\frac{1}{" * 50 + "{n}", r"\pi^{9999999999}+{n}", r"\binom{99999999}{9999{n}}", "x" * 900 + "{n}",
+    "9^{9^{9^{9}}}+{n}", "((10^{7})!)+{n}", r"\sum_{k=1}^{10^{8}}\frac{1}{k^3+{n}}", r"\pi+len('{n}')",
+    "9" * 4_000 + "{n}", r"\frac{1}{" * 50 + "{n}", r"\pi^{9999999999}+{n}", r"\binom{99999999}{9999{n}}",
+    "x" * 900 + "{n}", "(" * 300 + "{n}",
     r"\int_0^{{n}} e^x dx", "__import__('os').abort({n})", "1," * 900 + "{n}", r"\sqrt{" * 60 + "{n}", "{n}" + "!" * 40,
 ]  # fmt: skip
 
@@ -67,10 +67,24 @@ def rate(work: Callable[[], object], count: int) -> float:
     return count / (time.perf_counter() - started)
 
 
+def one_by_one(problems: list[Problem], texts: list[str]) -> None:
+    for pair in zip(problems, texts, strict=True):
+        verify(*pair)
+
+
+def in_a_batch(problems: list[Problem], texts: list[str], workers: int, verdicts: list[Verdict]) -> None:
+    verdicts += score(problems, texts, workers=workers)
+
+
+def by_peer(problems: list[Problem], texts: list[str], said: list[str]) -> None:
+    said += [plain(text, problem.target) for problem, text in zip(problems, texts, strict=True)]
+
+
 def by_kind(rounds: int, workers: int) -> None:
     """The table by kind of answer."""
     print(
-        f"| answers | one by one, /s | batch of {workers} workers, /s | math-verify, /s | times | ours right | its right |"
+        f"| answers | one by one, /s | batch of {workers} workers, /s | math-verify, /s | times | ours right"
+        " | its right |"
     )
     print("|---|---|---|---|---|---|---|")
     for kind in KINDS:
@@ -79,13 +93,12 @@ def by_kind(rounds: int, workers: int) -> None:
         count = 60 if kind in list(KINDS)[8:] else 200
         for turn in range(rounds):
             start = 100 + 10 * count * turn
-            problems, texts = rows(kind, count, start)
-            verdicts, said = [], []
-            rates["one"].append(rate(lambda: list(map(verify, problems, texts)), count))  # noqa: B023
+            verdicts: list[Verdict] = []
+            said: list[str] = []
+            rates["one"].append(rate(partial(one_by_one, *rows(kind, count, start)), count))
             problems, texts = rows(kind, 5 * count, start + count)
-            rates["batch"].append(rate(lambda: verdicts.extend(score(problems, texts, workers=workers)), 5 * count))  # noqa: B023
-            problems, texts = rows(kind, count, start + 7 * count)
-            rates["plain"].append(rate(lambda: said.extend(map(plain, texts, [p.target for p in problems])), count))  # noqa: B023
+            rates["batch"].append(rate(partial(in_a_batch, problems, texts, workers, verdicts), 5 * count))
+            rates["plain"].append(rate(partial(by_peer, *rows(kind, count, start + 7 * count), said), count))
             right["ours"] += sum((v.reward == 1.0) == (index % 2 == 0) for index, v in enumerate(verdicts))
             right["plain"] += sum((s == "correct") == (index % 2 == 0) for index, s in enumerate(said))
         one, batch, direct = (statistics.median(rates[name]) for name in ("one", "batch", "plain"))
@@ -98,13 +111,13 @@ def with_hostile(workers: int) -> None:
     mixed_kinds = [rows(kind, 300, 50_000) for kind in KINDS]
     problems = [one for group in zip(*(problems for problems, _ in mixed_kinds), strict=True) for one in group]
     texts = [one for group in zip(*(texts for _, texts in mixed_kinds), strict=True) for one in group]
-    clean = rate(lambda: score(problems, texts, workers=workers), len(texts))
+    clean = rate(partial(in_a_batch, problems, texts, workers, []), len(texts))
     hostile = [
         rf"\boxed{{{HOSTILE[(index // 10) % len(HOSTILE)].replace('{n}', str(index))}}}" if index % 10 == 5 else text
         for index, text in enumerate(texts)
     ]
-    verdicts = []
-    mixed = rate(lambda: verdicts.extend(score(problems, hostile, workers=workers)), len(texts))
+    verdicts: list[Verdict] = []
+    mixed = rate(partial(in_a_batch, problems, hostile, workers, verdicts), len(texts))
     paid = sum(verdict.reward != 0.0 for index, verdict in enumerate(verdicts) if index % 10 == 5)
     print(
         f"\n{len(texts):,} answers of all kinds: {clean:,.0f}/s; with one in ten hostile: {mixed:,.0f}/s; {paid} paid"
@@ -125,5 +138,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parent))
     main()

@@ -415,6 +415,8 @@ HOSTILE = {
     "answers": "the answer is " * (KILOBYTES // 14),
     "quotients": "a//b " * (KILOBYTES // 5),
     "quotient of all": "a//" * (KILOBYTES // 3),
+    "powers": "2**" * (KILOBYTES // 3),
+    "open quotients": "a//b ( " * (KILOBYTES // 7),
     "functions": "int f(a){;" * (KILOBYTES // 10),
     "spaces": " " * KILOBYTES + "x",
 }

@@ -170,6 +170,7 @@ MARKED = [
     ("C", "text", "(⟦C⟧), option ⟦C⟧, \\text{⟦C⟧}, choice ⟦c⟧, (⟦c⟧)"),
     ("C", "text", "\\boxed{⟦C⟧}, **⟦C⟧**, so it is ⟦C⟧. c, ABC, Cat"),
     ("(B)", "text", r"The answer is $\boxed{\textbf{(⟦B⟧)}\ 12}$. #### ⟦b⟧"),
+    ("C", "label", "f(⟦C⟧, D), f(⟦C⟧), [N1](⟦C⟧) and [N1](⟦C⟧"),
     ("C", "label", r"point ⟦C⟧, \angle ⟦C⟧, P(⟦C⟧), ⟦C⟧=5, A, B and ⟦C⟧, vitamin ⟦C⟧, (A) 3 (B) 4 (⟦C⟧) 5 (D) 6"),
     ("D", "label", "A. one\nB. two\nC. three\n⟦D⟧. four"),
     ("D", "text", "(A) 1 (B) 2 (C) 3. The answer is (⟦D⟧)."),

@@ -39,13 +39,21 @@ HOSTILE = [
     r"\begin{pmatrix}" * 20, r"\pm" * 90, "<" * 100, r"x=\pi=x=\pi=x", r"\log_{1}(2)+\pi", r"\frac{\pi}{0}", "0^{-x}",
     r"\tan(\frac{\pi}{2})x", "exit()", "lambda: 0", "[i for i in x]", r"\pi^{9999999999}", "(x+y)^{99999}",
 ]  # fmt: skip
+# target, what stands in the box, whether it is right; N is another number in every row
 HONEST = [
-    ("12", "12", True), ("12", "13", False), ("0.75", r"\frac{3}{4}", True), ("1/3", "0.333", False),
-    (r"\pi+3", r"3+\pi", True), (r"\pi+3", r"3-\pi", False), ("x^2+2x+1", "(x+1)^2", True), ("x^2-1", "(x+1)^2", False),
-    (r"\frac{\sqrt2}{2}", r"\frac{1}{\sqrt{2}}", True), (r"2\sqrt{3}", r"\sqrt{11}", False),
-    ("y=2x+3", "2x-y=-3", True),
-    (r"\{1,\sqrt2\}", r"\sqrt{2}, 1", True), (r"(-\infty,\sqrt2)", r"x<\sqrt2", True), ("no solution", "none", False),
-]  # fmt: skip
+    ("N", "N", True),
+    ("N", "N1", False),
+    ("N.75", r"N\frac{3}{4}", True),
+    (r"\frac{N}{3}", "0.333", False),
+    (r"\{N,1\}", r"\{1, N\}", True),
+    ("no solution", "case N", False),
+    (r"N\pi+3", r"3+N\pi", True),
+    (r"N\pi+3", r"3-N\pi", False),
+    ("x^2+2x+N", "(x+1)^2+N-1", True),
+    (r"\frac{N\sqrt2}{2}", r"\frac{N}{\sqrt{2}}", True),
+    ("y=Nx+3", "Nx-y=-3", True),
+    (r"(-\infty,N\sqrt2)", r"x<N\sqrt2", True),
+]
 
 
 def problem(target: str, **changes: object) -> Problem:
@@ -68,9 +76,13 @@ def shared_cases() -> tuple[list[Problem], list[str], list[tuple[str, ...]]]:
     return [problem(row["target"]) for row in rows], [row["answer"] for row in rows], right
 
 
-def honest(count: int) -> tuple[list[Problem], list[str], list[bool]]:
-    rows = [HONEST[index % len(HONEST)] for index in range(count)]
-    return [problem(row[0]) for row in rows], [boxed(row[1]) for row in rows], [row[2] for row in rows]
+def honest(count: int, start: int = 100) -> tuple[list[Problem], list[str], list[bool]]:
+    rows = []
+    for index in range(count):
+        target, answer, right = HONEST[index % len(HONEST)]
+        number = str(start + index // len(HONEST))
+        rows.append((problem(target.replace("N", number)), boxed(answer.replace("N", number)), right))
+    return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
 
 
 def test_the_verdicts_are_those_of_verify_in_order() -> None:
@@ -233,7 +245,7 @@ def test_nothing_is_left_behind(how: str) -> None:
         "end": "",
         "raise": "raise ValueError",
         "kill": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
-        "fork": "import os\nif os.fork() == 0: ask('x+2', '2+x'); raise SystemExit\nos.wait()\nassert ask('3+x', 'x+3')",
+        "fork": "import os\nif os.fork() == 0: ask('x+2', '2+x'); os._exit(0)\nos.wait()\nassert ask('3+x', 'x+3')",
     }
     code = (
         "from cloze.verifiers.workers import compare_formulas as ask, pool\n"
@@ -278,34 +290,31 @@ def test_code_and_prose_are_no_formulas() -> None:
 
 @pytest.mark.slow
 def test_ten_thousand_hostile_answers_among_honest_ones() -> None:
-    workers.allow(2)
     rng = random.Random(0)
-    problems, completions, right = honest(2_000)
-    targets = [row[0] for row in HONEST]
-    score(problems, completions, workers=2)  # warm
-    lost, seconds = workers.pool.lost, {"clean": 0.0, "mixed": 0.0}
+    score(*honest(500)[:2], workers=2)  # warm
+    lost, seconds = workers.pool.lost, Counter[str]()
     for batch in range(50):
-        hostile = [
-            (problem(rng.choice(targets)), boxed(f"{rng.choice(HOSTILE)}{' ' * (batch % 3)}+{batch}"))
-            for _ in range(200)
-        ]
-        mixed_problems, mixed_completions = list(problems), list(completions)
-        for place, (one, text) in enumerate(hostile):
-            mixed_problems.insert(place * 11, one)
-            mixed_completions.insert(place * 11, text)
-        for name, batch_problems, batch_completions in (
-            ("clean", problems, completions),
-            ("mixed", mixed_problems, mixed_completions),
-        ):
+        problems, completions, right = honest(1_800, 200 * (batch + 1))
+        mixed_problems, mixed_completions, hostile = [], [], set()
+        for index, (one, text) in enumerate(zip(problems, completions, strict=True)):
+            if index % 9 == 4:
+                hostile.add(len(mixed_problems))
+                mixed_problems.append(problem(rng.choice(problems).target))
+                mixed_completions.append(boxed(f"{rng.choice(HOSTILE)}+{batch}"))
+            mixed_problems.append(one)
+            mixed_completions.append(text)
+        for name, rows in (("clean", (problems, completions)), ("mixed", (mixed_problems, mixed_completions))):
             compare_formulas.cache_clear()
             started = time.perf_counter()
-            verdicts = score(batch_problems, batch_completions, workers=2)
+            verdicts = score(*rows, workers=2)
             seconds[name] += time.perf_counter() - started
-            kept = [index for index in range(len(verdicts)) if name == "clean" or index % 11 or index >= 2_200]
-            assert [verdicts[index].reward == 1.0 for index in kept] == right
-            assert not any(verdict.reward is None for verdict in verdicts)
+            if name == "mixed":
+                assert {verdicts[index].reward for index in hostile} == {0.0}
+                verdicts = [verdict for index, verdict in enumerate(verdicts) if index not in hostile]
+            assert [verdict.reward == 1.0 for verdict in verdicts] == right
     assert workers.pool.lost == lost
-    rate = {"clean": 2_000 / seconds["clean"], "mixed": 2_200 / seconds["mixed"]}
+    rate = {"clean": 50 * 1_800 / seconds["clean"], "mixed": 50 * 2_000 / seconds["mixed"]}
+    print(rate)
     assert rate["mixed"] > 0.8 * rate["clean"], rate
 
 

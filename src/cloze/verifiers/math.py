@@ -5,7 +5,8 @@ A completion is right when the answer it names equals the target. The answer is 
 count, and a last box that is empty or never closes is no answer. Then, in this order:
 
 1. numbers as exact fractions (`math_numbers`), words and letters as normalised text (`math_text`), sets, tuples,
-   matrices, intervals and inequalities part by part (`math_shapes`). This takes microseconds and no process.
+   matrices, intervals and inequalities part by part (`math_reading`, `math_shapes`). This takes microseconds and no
+   process.
 2. where both sides are formulas with something in them that is no number (`math_formula` says what a formula is),
    math-verify's reader and an equality test, in a worker process that can be killed (`workers`, `math_symbols`).
 
@@ -50,7 +51,8 @@ from cloze.verifiers.math_numbers import (
     read_quantity,
     read_value,
 )
-from cloze.verifiers.math_shapes import INFINITE, equal
+from cloze.verifiers.math_reading import INFINITE
+from cloze.verifiers.math_shapes import equal
 from cloze.verifiers.math_text import bare, split_unit, text_key
 from cloze.verifiers.verdict import Verdict
 
@@ -82,6 +84,7 @@ BOLD = re.compile(r"\*\*(?!\s)([^*\n]{1,400})\*\*")
 BOLD_LABEL = re.compile(r"(?:the )?(?:final )?answer(?: is)? ?:?", re.IGNORECASE)
 CHOICE = re.compile(r"(?:\(([A-Za-z])\)|([A-Za-z])(?=[):]|\.(?:\s|$)|$)[).:]?+)(?!\s*(?:(?:or|and)\b|[,/&(]))")
 SIDES = re.compile(r"(?<![<>!:=\\])=(?!=)")
+JOINED = re.compile(r"[,;<>≤≥≠]|\\(?:le|ge|lt|gt|ne|pm|cup|in)(?![a-z])|(?<= )(?:and|or)(?= )")
 
 
 def verify_math(completion: str, target: str, *, aliases: Sequence[str] = (), extract: Extract = "last") -> Verdict:
@@ -297,7 +300,9 @@ def last_side(answer: str, target: str) -> str:
     if "=" not in answer or SIDES.search(bare(target)):
         return answer
     sides = [side.strip() for side in SIDES.split(bare(answer))]
-    if len(sides) < 2 or not all(sides):
+    if len(sides) < 2 or any(JOINED.search(side) for side in sides):
+        return answer
+    if not all(NAME.fullmatch(side + "=") or read_exact(side) or formula(split_unit(side)[0]) for side in sides):
         return answer
     swapped = re.fullmatch(r"\\?[A-Za-z]", sides[-1]) and not re.fullmatch(r"\\?[A-Za-z]", sides[0])
     return sides[0] if swapped else sides[-1]

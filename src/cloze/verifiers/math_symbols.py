@@ -4,8 +4,9 @@ The reader is math-verify's (its LaTeX grammar, which builds a sympy tree and ev
 equal when they agree at several fixed points to so many digits that only equal ones can: that refutes in microseconds
 what simplification would chew on, never takes 1/2^98 for 1/2^99, and is the same every time. Functions that the tree
 does not define (`f(x)`) are taken as unknown values. Two equations or inequalities are equal when one is a multiple of
-the other (by a positive number, or turned round); where that fails, math-verify's own comparison is asked, which
-solves both. A tree with anything else in it (sums, integrals) equals only its own spelling.
+the other (by a positive number, or turned round): nothing is solved. What is neither an expression nor one relation is
+left to math-verify's own comparison. A tree with anything else in it (sums, integrals) equals only its own spelling.
+Roots are real where there is a real one, else the principal one.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def _same(answer: str, target: str) -> bool | None:
     if isinstance(left, Relational) and isinstance(right, Relational):
         return _same_relation(left, right, digits)
     if not isinstance(left, sympy.Expr) or not isinstance(right, sympy.Expr):
-        return bool(left == right)
+        return bool(left == right or math_verify_says(right, left, timeout_seconds=None))
     return _same_value(left, right, DIGITS) and (digits == DIGITS or _same_value(left, right, digits))
 
 
@@ -154,7 +155,7 @@ def _same_relation(left: Any, right: Any, digits: int) -> bool:
             return isinstance(left, (sympy.Eq, sympy.Ne)) or bool(numbers.re(ratios[0]) > 0)
         turned = TURNED.get(type(left)) is type(right) or TURNED.get(type(right)) is type(left)
         return turned and bool(numbers.re(ratios[0]) < 0)
-    return bool(math_verify_says(right, left, timeout_seconds=None))
+    return False
 
 
 def _value(node: Any, point: int) -> Any:
@@ -172,7 +173,10 @@ def _value(node: Any, point: int) -> Any:
             total = total + value if node.func is sympy.Add else total * value
         return total
     if isinstance(node, sympy.Pow):
-        return _power(_value(node.args[0], point), _value(node.args[1], point))
+        below, exponent = _value(node.args[0], point), node.args[1]
+        if isinstance(exponent, sympy.Rational) and exponent.q % 2 and below < 0 if numbers.im(below) == 0 else False:
+            return _power(-below, _value(exponent, point)) * (-1 if exponent.p % 2 else 1)  # the real root
+        return _power(below, _value(exponent, point))
     if node.func not in FUNCTIONS and not isinstance(node, (AppliedUndef, *SPECIAL)):
         raise UnknownNodeError(str(node.func))
     values = [_value(part, point) for part in node.args]

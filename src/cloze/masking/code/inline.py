@@ -69,6 +69,7 @@ MODULO = re.compile(  # and the whole quotient and the power of Python: signs th
 )
 STARTS = re.compile(r"(?<![\w.)\]/:])(?!(?:for|if|else|is|in|and|or|not|while|return|of|by|to)\b)[\w(\[]")
 BACK = 80  # characters before such a sign in which its expression begins
+MOST_UNCLOSED = 3  # brackets before such a sign that are tried although nothing closes them
 FUNCTION = re.compile(
     r"(?<![\w`])(?:(?:static|inline|const|constexpr|unsigned|long|public|private)\s+){0,4}"
     r"[^\W\d][\w:]*+(?:<[^<>(){};]{0,60}>)?[&*]*\s+[&*]*[^\W\d]\w*\([^(){};]{0,200}\)\s*"
@@ -277,11 +278,19 @@ def _divided(line: str, closings: dict[int, int]) -> Iterator[Range]:
             within += 1
         if sign.start() < done or (within < len(costs) and costs[within][0] <= sign.start()):
             continue
+        unclosed = 0
         for start in STARTS.finditer(line, max(done, sign.start() - BACK), sign.start() + 1):
-            end = _expression(line, start.start())
-            if end >= sign.end() and plain(line[start.start() : end]) and is_solution(line[start.start() : end]):
-                yield start.start(), end
+            if start[0] == "(" and start.start() not in closings:
+                continue
+            end, seen = _scan(line, start.start())
+            if end >= sign.end():
                 done = end
+                if plain(line[start.start() : end]) and is_solution(line[start.start() : end]):
+                    yield start.start(), end
+                break
+            unclosed += seen >= sign.end()
+            if unclosed == MOST_UNCLOSED:
+                done = seen
                 break
 
 
@@ -335,6 +344,11 @@ def _closings(line: str) -> dict[int, int]:
 
 def _expression(line: str, start: int) -> int:
     """Where the expression that begins at `start` ends: after its last operand, before prose goes on."""
+    return _scan(line, start)[0]
+
+
+def _scan(line: str, start: int) -> tuple[int, int]:
+    """Where an expression ends, and how far it was read: further than that if a bracket was not closed."""
     at, end, depth, operand = start, start, 0, False
     while at - start < LONGEST and (match := TOKEN.match(line, at)):
         word = match["word"]
@@ -364,4 +378,5 @@ def _expression(line: str, start: int) -> int:
         at = match.end()
         if operand and not depth:
             end = at
-    return end if PAIR.search(STRING.sub('""', line[start:end])) is None or plain(line[start:end]) else start
+    prose = PAIR.search(STRING.sub('""', line[start:end])) is not None and not plain(line[start:end])
+    return (start if prose else end), at

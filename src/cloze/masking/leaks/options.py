@@ -37,7 +37,7 @@ CHOOSING = (
 )
 CONCLUDED = re.compile(r"(?<![A-Za-z])(?:so|hence|thus|therefore|gives?|is|be|i\.e\.|to|only)[,:]? *\($", re.IGNORECASE)
 QUOTED = re.compile(rf"{WRAP}\(?$|\*\*\(?$|[\"\u201c]$")
-FUNCTION = re.compile(r"[\w}\]]\($")
+FUNCTION = re.compile(r"[\w}\]\0]\($")
 ENUMERATED = re.compile(r"[ \t]*(?:[-*>][ \t]*)?\*{0,2}\(?$")
 MARK = re.compile(r"\)|[.:)](?=\s)")
 SENTENCE = re.compile(r"[.;:]\s{1,2}\($")
@@ -67,7 +67,7 @@ def find_options(shown: str, letter: str) -> Iterator[Place]:
         before, after = shown[max(0, start - 48) : start], shown[end : end + 24]
         own = match.group() == letter
         bracketed = before.endswith("(") and after.startswith(")")
-        if bracketed and FUNCTION.search(before):  # f(c)
+        if FUNCTION.search(before) and not (_is_answer(before) and not bracketed):  # f(c), f(c, d)
             if own:
                 yield start, end, "label"
         elif (_is_answer(before) and not FOLLOWER.match(after)) or (bracketed and CONCLUDED.search(before)):
