@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from cloze.masking.code.lines import COST, PAIR, REVERSED, STRING, has_code, is_literal, is_statement, plain
 from cloze.masking.spans import blank_pattern
@@ -280,9 +280,7 @@ def _divided(line: str, closings: dict[int, int]) -> Iterator[Range]:
             continue
         unclosed = 0
         for start in STARTS.finditer(line, max(done, sign.start() - BACK), sign.start() + 1):
-            if start[0] == "(" and start.start() not in closings:
-                continue
-            end, seen = _scan(line, start.start())
+            end, seen = _scan(line, start.start(), closings)
             if end >= sign.end():
                 done = end
                 if plain(line[start.start() : end]) and is_solution(line[start.start() : end]):
@@ -347,8 +345,14 @@ def _expression(line: str, start: int) -> int:
     return _scan(line, start)[0]
 
 
-def _scan(line: str, start: int) -> tuple[int, int]:
-    """Where an expression ends, and how far it was read: further than that if a bracket was not closed."""
+def _scan(line: str, start: int, closings: Container[int] | None = None) -> tuple[int, int]:
+    """Where an expression ends, and how far it was read: further than that if a bracket was not closed.
+
+    Args:
+        line: where it stands.
+        start: where it begins.
+        closings: the round brackets that are closed; nothing is read beyond any other one.
+    """
     at, end, depth, operand = start, start, 0, False
     while at - start < LONGEST and (match := TOKEN.match(line, at)):
         word = match["word"]
@@ -363,6 +367,8 @@ def _scan(line: str, start: int) -> tuple[int, int]:
                 operand = word not in ("for", "if", "else", "lambda", "is")
         elif match["open"]:
             if operand and match.start("open") != at and not depth:
+                break
+            if closings is not None and match["open"] == "(" and match.start("open") not in closings:
                 break
             depth, operand = depth + 1, False
         elif match["close"]:

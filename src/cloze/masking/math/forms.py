@@ -16,6 +16,7 @@ from itertools import accumulate
 
 from cloze.masking.math.choices import choices
 from cloze.masking.math.values import key_value, negative
+from cloze.masking.math.words import RANKS
 from cloze.masking.math.writings import SAME, TOKEN, normal, plain_text, value_key, writings
 from cloze.masking.spans import THE_TARGET, Span
 
@@ -64,9 +65,20 @@ def read_goals(target: str, aliases: tuple[str, ...] = ()) -> Goals:
                 fractions.append((str(key_value(key)), key))
         else:
             texts.append(one)
+            texts += _rank(one)
             texts += [part.strip() for part in re.split(r"\\cup|∪", one) if part.strip() != one]
             keys.update(_each(one))
     return Goals(frozenset(keys), tuple(dict.fromkeys(texts)), tuple(fractions))
+
+
+def _rank(text: str) -> list[str]:
+    """`fifth` for `5th` and the other way round."""
+    plain = plain_text(text).lower()
+    if plain in RANKS:
+        at = RANKS.index(plain) + 1
+        return [f"{at}{'th' if 4 <= at <= 20 else ('st', 'nd', 'rd')[at - 1]}"]
+    digits = re.fullmatch(r"(\d{1,2})(?:st|nd|rd|th)", plain)
+    return [RANKS[int(digits[1]) - 1]] if digits and 1 <= int(digits[1]) <= len(RANKS) else []
 
 
 def _each(text: str) -> set[str]:
