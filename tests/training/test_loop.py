@@ -61,7 +61,7 @@ def reward_by_first_token(monkeypatch):
         good = len(text) > 0 and ord(text[0]) % 2 == 0
         return Verdict(float(good), "correct" if good else "wrong", text[:1], problem.target, "test", 0.0)
 
-    monkeypatch.setattr(collect, "verify", verdict)
+    monkeypatch.setattr(collect, "score", lambda problems, texts: list(map(verdict, problems, texts)))
 
 
 def test_run_folder_holds_what_the_design_promises(policy, tmp_path):
@@ -314,7 +314,7 @@ def test_the_guidance_gap_compares_the_same_problems(policy, tmp_path, monkeypat
     def verdict(problem, text):
         return Verdict(float(problem.id in easy), "correct", None, problem.target, "test", 0.0)
 
-    monkeypatch.setattr(evaluation, "verify", verdict)
+    monkeypatch.setattr(evaluation, "score", lambda problems, texts: list(map(verdict, problems, texts)))
     config = configure(policy, tmp_path / "run", "smepo", steps=1)
     source = config.data.eval.model_copy(update={"family": "", "path": str(path)})
     config = config.model_copy(update={"data": config.data.model_copy(update={"eval": source})})

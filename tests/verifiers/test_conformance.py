@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from cloze.errors import InputError
-from cloze.verifiers import conformance
+from cloze.problems import Problem
+from cloze.verifiers import conformance, verify
 from cloze.verifiers.conformance import check_cases
+from cloze.verifiers.gold import gold_completion
 from cloze.verifiers.workers import WorkerLostError
 
 CASES = Path(__file__).parents[2].parent / "shared" / "cases" / "verifier_math.jsonl"
@@ -113,6 +115,23 @@ def test_validate_scores_through_the_pool(tmp_path: Path) -> None:
     assert [(failure["row"], failure["status"]) for failure in found["examples"]] == [(2, "wrong"), (4, "no_answer")]
 
 
+@pytest.mark.parametrize(
+    ("verifier", "settings", "target"),
+    [("math", {"extract": one}, r"\frac{1}{2}") for one in ("boxed", "hash", "answer_is", "bold", "last")]
+    + [("answer", {"extract": one}, "New York") for one in ("tag", "answer_is", "last_line", "whole")]
+    + [("math", {}, "4"), ("answer", {}, "New York")],
+)
+def test_every_target_is_right_in_its_own_writing(verifier: str, settings: dict[str, object], target: str) -> None:
+    problem = Problem("p", "?", target, verifier=verifier, verifier_settings=settings)
+    written = gold_completion(problem)
+    assert written is not None and verify(problem, written).reward == 1.0
+
+
+def test_tests_are_no_answer() -> None:
+    assert gold_completion(Problem("p", "?", "[]", domain="code", verifier="code")) is None
+
+
+@pytest.mark.slow
 def test_the_shared_cases_as_a_command() -> None:
     if not CASES.exists():
         pytest.skip(f"no {CASES}")

@@ -60,6 +60,9 @@ BOXED = [
     ("2/3", r"0.\overline{6}", "correct"),
     ("1/6", r"0.1\overline{6}", "correct"),
     ("1/7", r"0.\overline{142857}", "correct"),
+    ("2/3", r"0.\dot{6}", "correct"),
+    ("1/6", "0.1(6)", "correct"),
+    ("1/6", "0.(16)", "wrong"),
     ("1/6", "0.1667", "wrong"),
     ("1/3", "0.333...", "wrong"),
     # percent

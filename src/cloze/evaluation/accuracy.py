@@ -13,7 +13,8 @@ from cloze.evaluation.intervals import bootstrap, pass_at_k, wilson
 from cloze.guidance.placement import GuidedPrompt
 from cloze.problems.record import Problem
 from cloze.rollouts.sampler import Completion, Sampler, SamplingParams
-from cloze.verifiers import Verdict, verify
+from cloze.verifiers import Verdict
+from cloze.verifiers.pool import score
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +77,13 @@ def answer_all(
         each = [prompt for prompt in prompts[at : at + chunk] for _ in range(samples)]
         budgets = [max(1, params.max_tokens - prompt.hint_tokens) for prompt in each]
         completions = sampler.sample([prompt.token_ids for prompt in each], params, seed + at, budgets)
-        for offset, problem in enumerate(problems[at : at + chunk]):
-            answers = []
-            for completion in completions[offset * samples : (offset + 1) * samples]:
-                text = own_text(prompts[at + offset], sampler.decode(completion.token_ids))
-                answers.append(Answer(problem, text, completion, verify(problem, text)))
-            found.append(answers)
+        asked = [problem for problem in problems[at : at + chunk] for _ in range(samples)]
+        texts = [
+            own_text(prompt, sampler.decode(completion.token_ids))
+            for prompt, completion in zip(each, completions, strict=True)
+        ]
+        answers = [Answer(*answer) for answer in zip(asked, texts, completions, score(asked, texts), strict=True)]
+        found += [answers[first : first + samples] for first in range(0, len(answers), samples)]
         if report:
             report(len(completions))
     return found

@@ -18,7 +18,7 @@ from cloze.methods.schema import Method
 from cloze.problems.record import Problem
 from cloze.rollouts.rows import HINT, POLICY, Row
 from cloze.rollouts.sampler import Sampler, SamplingParams
-from cloze.verifiers import verify
+from cloze.verifiers.pool import score
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,11 @@ class Collector:
         budgets = [max(1, self.params.max_tokens - prompt.hint_tokens) for _, _, prompt in plan]
         seed = draw_seed(self.seed, phase, step)
         completions = self.sampler.sample([prompt.token_ids for _, _, prompt in plan], self.params, seed, budgets)
+        texts = [self.sampler.decode(completion.token_ids) for completion in completions]
+        own = [own_text(prompt, text) for (_, _, prompt), text in zip(plan, texts, strict=True)]
+        verdicts = score([problems[group] for group, _, _ in plan], own)
         rows = []
-        for (group, member, prompt), completion in zip(plan, completions, strict=True):
-            text = self.sampler.decode(completion.token_ids)
+        for (group, member, prompt), completion, text, verdict in zip(plan, completions, texts, verdicts, strict=True):
             row = Row(
                 problem_id=problems[group].id,
                 group=group,
@@ -104,7 +106,6 @@ class Collector:
                 _move_hint_into_completion(row, prompt)
             if prompt.hint and self.method.guidance.update_prompt == "unguided":
                 row.train_prompt_ids = plain[group].token_ids
-            verdict = verify(problems[group], own_text(prompt, text))
             row.reward, row.status, row.reason = verdict.reward, verdict.status, verdict.reason
             if row.reward is None:
                 row.completion_mask = (False,) * len(row.completion_ids)

@@ -2,7 +2,8 @@ r"""A data set against its own verifier, without a model: is the target right by
 
 A target that the verifier does not accept in its own writing can never be earned, and an expert trace that it rejects
 teaches the wrong thing. The target is written as a completion in the form that the problem's settings look for
-(`\boxed{}`, `####`, "the answer is"); the trace is scored as it stands.
+(`\boxed{}`, `####`, `<answer>`, "the answer is"); the trace is scored as it stands. The target of a code problem is
+its tests, which no completion repeats: there only the trace is scored.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from cloze.problems.record import Problem
 from cloze.problems.schemas import SCHEMAS, Fields
 from cloze.verifiers.pool import score
 
+TAG = "<answer>{}</answer>"
 WRITTEN = {"hash": "#### {}", "answer_is": "The answer is {}", "bold": "**Answer:** {}"}
+WRITTEN |= {"last_line": "{}", "whole": "{}"}
 
 
 class Failure(NamedTuple):
@@ -40,14 +43,12 @@ class Validated(NamedTuple):
     bad: list[InputError]
 
 
-def gold_completion(problem: Problem) -> str:
-    """The target as a completion that the problem's verifier has to accept."""
-    extract = str(problem.verifier_settings.get("extract", ""))
-    if problem.verifier == "gym" or (problem.verifier == "answer" and extract in ("", "tag")):
-        return f"<answer>{problem.target}</answer>"
-    if problem.verifier == "math":
-        return WRITTEN.get(extract, "\\boxed{{{}}}").format(problem.target)
-    return WRITTEN.get(extract, "{}").format(problem.target)
+def gold_completion(problem: Problem) -> str | None:
+    """The target as a completion that the problem's verifier has to accept; None for tests, which are no answer."""
+    if problem.verifier == "code":
+        return None
+    default = {"math": "\\boxed{{{}}}", "answer": TAG, "gym": TAG}.get(problem.verifier, "{}")
+    return WRITTEN.get(str(problem.verifier_settings.get("extract")), default).format(problem.target)
 
 
 def validate_rows(
@@ -87,8 +88,8 @@ def validate_rows(
         except InputError as error:
             done.bad.append(InputError(error.what, file=path, row=number, field=error.field, mend=error.mend))
             continue
-        if problem.verifier != "code":  # tests are no answer to themselves
-            tried.append((number, "gold", problem, gold_completion(problem)))
+        if (gold := gold_completion(problem)) is not None:
+            tried.append((number, "gold", problem, gold))
         if problem.trace:
             tried.append((number, "trace", problem, problem.trace))
     verdicts = score([problem for _, _, problem, _ in tried], [text for _, _, _, text in tried], workers=workers)

@@ -21,13 +21,13 @@ MAX_FORMULA = 300
 MAX_NUMBER = 1_000  # a longer text is not read as a number: int() on it is quadratic, and refused by Python at 4,300
 NUMBER = r"(?:(?:[0-9]{1,3}(?:(?:,[0-9]{3})+|(?: [0-9]{3})+)(?![0-9])|[0-9]+)(?:\.[0-9]*)?|\.[0-9]+)"
 DECIMAL = re.compile(NUMBER)
-REPEATING = re.compile(r"([0-9]*)\.([0-9]*)\\(?:overline|bar) ?(?:\{([0-9]+)\}|([0-9]))")
+REPEATING = re.compile(r"([0-9]*)\.([0-9]*)(?:\\(?:overline|bar|dot) ?(?:\{([0-9]+)\}|([0-9]))|\(([0-9]+)\))")
 SLASH = re.compile(rf"(?:([0-9]+) )?({NUMBER}) ?/ ?({NUMBER})")
 FRAC = re.compile(
     rf"(?:([0-9]+) ?)?\\frac ?(?:\{{ ?([+-]? ?{NUMBER}) ?\}}|([0-9])) ?(?:\{{ ?([+-]? ?{NUMBER}) ?\}}|([0-9]))"
 )
 NAME = re.compile(r"(\\?[A-Za-z][A-Za-z0-9_{}]{0,40}(?:\([A-Za-z0-9]{0,20}\))?) ?= ?")
-BODY = re.compile(r"(?:[^A-Za-z\\°]|\\(?:frac|overline|bar)(?![A-Za-z]))*+")
+BODY = re.compile(r"(?:[^A-Za-z\\°]|\\(?:frac|overline|bar|dot)(?![A-Za-z]))*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _magnitude(body: str) -> Fraction | None:
     if DECIMAL.fullmatch(body):
         return _decimal(body)
     if match := REPEATING.fullmatch(body):
-        whole, fixed, repeats = match[1], match[2], match[3] or match[4]
+        whole, fixed, repeats = match[1], match[2], match[3] or match[4] or match[5]
         scale = 10 ** len(fixed)
         tail = Fraction(int(repeats), scale * (10 ** len(repeats) - 1))
         return Fraction(int((whole + fixed) or "0"), scale) + tail

@@ -11,7 +11,8 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from itertools import count
 
 from cloze.errors import InputError
@@ -27,7 +28,6 @@ def score(
     completions: Sequence[str],
     *,
     workers: int = 0,
-    advance: Callable[[int], None] | None = None,
 ) -> list[Verdict]:
     """Score completions, each of the problem at its place.
 
@@ -35,7 +35,6 @@ def score(
         problems: one for each completion; the same one may stand many times.
         completions: what the policy wrote.
         workers: rows that are under way at once; 0 takes one for each core, 4 at most.
-        advance: called with the number of rows that were just decided, from any thread.
 
     Returns:
         The verdicts, in order.
@@ -53,16 +52,11 @@ def score(
     verdicts: list[Verdict | None] = [None] * len(problems)
     for index, (problem, completion) in enumerate(zip(problems, completions, strict=True)):
         if problem.verifier == "math":
-            verdicts[index] = look(
-                completion,
-                problem.target,
-                aliases=problem.aliases,
-                extract=str(problem.verifier_settings.get("extract", "last")),
-            )[0]
+            extract = str(problem.verifier_settings.get("extract", "last"))
+            with suppress(Exception):  # `verify` makes the verdict of a fault of ours
+                verdicts[index] = look(completion, problem.target, aliases=problem.aliases, extract=extract)[0]
     rest = [index for index, verdict in enumerate(verdicts) if verdict is None]
-    if advance is not None:
-        advance(len(problems) - len(rest))
-    _share_out(rest, problems, completions, verdicts, min(workers, len(rest)), advance)
+    _share_out(rest, problems, completions, verdicts, min(workers, len(rest)))
     return [verdict for verdict in verdicts if verdict is not None]
 
 
@@ -77,7 +71,6 @@ def _share_out(
     completions: Sequence[str],
     verdicts: list[Verdict | None],
     workers: int,
-    advance: Callable[[int], None] | None,
 ) -> None:
     following = count()
     faults: list[BaseException] = []
@@ -87,8 +80,6 @@ def _share_out(
             while not faults and (place := next(following)) < len(rest):
                 index = rest[place]
                 verdicts[index] = verify(problems[index], completions[index])
-                if advance is not None:
-                    advance(1)
         except BaseException as fault:
             faults.append(fault)
 
