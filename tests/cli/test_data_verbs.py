@@ -387,3 +387,17 @@ def test_convert_and_read_back(cloze, to: str, ending: str, tmp_path: Path) -> N
         return [(p.id, p.question, p.target, p.trace, p.domain, p.system, p.aliases, p.verifier) for p in found]
 
     assert told(out_file) == told(source)
+
+
+def test_code_is_refused_without_a_sandbox_unless_the_user_says_so(cloze, tmp_path, monkeypatch):
+    monkeypatch.setenv("CLOZE_SANDBOX", "auto")  # put back afterwards, whatever the flag does
+    monkeypatch.setattr("cloze.verifiers.sandbox.missing", lambda name: "not here")
+    tests = json.dumps({"inputs": ["2\n"], "outputs": ["4\n"]})
+    trace = "```python\nprint(2 * int(input()))\n```"
+    path = write(
+        tmp_path / "code.jsonl", {"question": "Double it.", "target": tests, "trace": trace, "verifier": "code"}
+    )
+    code, _, err = cloze("validate", path)
+    assert code == 2 and "no sandbox for foreign code" in err and "--unsafe-sandbox" in err
+    code, out, _ = cloze("validate", path, "--unsafe-sandbox")
+    assert code == 0 and re.search(r"correct\W+0\W+1\b", out)  # no target, one trace

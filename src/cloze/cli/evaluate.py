@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cloze.cli.terminal import note, percent, progress, table
+from cloze.cli.terminal import UnsafeSandbox, note, percent, progress, table
 from cloze.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def evaluate(
     limit: Annotated[int, typer.Option(min=0, help="Only the first so many problems.")] = 0,
     schema: Annotated[str, typer.Option(help="Schema of the data file (default: detected).")] = "",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Go on past rows that cannot be read.")] = False,
+    unsafe_sandbox: UnsafeSandbox = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
     csv_file: Annotated[Path | None, typer.Option("--csv", help="Write one row a completion.")] = None,
 ) -> None:

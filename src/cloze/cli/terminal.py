@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 stderr = Console(stderr=True, highlight=False)
+
+
+def _allow_unsafe(given: bool) -> bool:
+    if given:
+        os.environ["CLOZE_SANDBOX"] = "unsafe"
+    return given
+
+
+UnsafeSandbox = Annotated[
+    bool,
+    typer.Option(
+        "--unsafe-sandbox",
+        callback=_allow_unsafe,
+        help="Run programs that a policy wrote without isolation, where no sandbox can be had.",
+    ),
+]
 
 
 def note(line: str) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cloze.cli.terminal import note, percent, progress
+from cloze.cli.terminal import UnsafeSandbox, note, percent, progress
 
 
 def train(
@@ -17,6 +17,7 @@ def train(
     out: Annotated[Path | None, typer.Option(help="Run folder (default runs/METHOD-seedN).")] = None,
     seed: Annotated[int | None, typer.Option(help="The one seed of every random draw.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="Override a key: --set optim.lr=1e-4")] = None,
+    unsafe_sandbox: UnsafeSandbox = False,
     dry_run: Annotated[
         bool, typer.Option(help="Check everything, show the configuration and one prompt; no step.")
     ] = False,
@@ -56,7 +57,7 @@ def train(
     _run(resolved, resume=False)
 
 
-def resume(run: Annotated[Path, typer.Argument(help="Run folder.")]) -> None:
+def resume(run: Annotated[Path, typer.Argument(help="Run folder.")], unsafe_sandbox: UnsafeSandbox = False) -> None:
     """Go on with an interrupted run from its newest complete checkpoint."""
     from cloze.errors import InputError
     from cloze.training.config import load_config

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cloze.cli.terminal import note, progress, table
+from cloze.cli.terminal import UnsafeSandbox, note, progress, table
 from cloze.errors import CheckFailed, InputError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def validate(
         Path | None,
         typer.Option(metavar="FILE", help="Instead: cases with the right verdict, ours beside plain math-verify."),
     ] = None,
+    unsafe_sandbox: UnsafeSandbox = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
 ) -> None:
     """A data set against its own verifier, without a model: every target, and every expert trace as a completion.

@@ -215,7 +215,7 @@ def choose(backend: Backend = "auto") -> str:
     if found is None:
         raise InputError(
             "no sandbox for foreign code: " + ", ".join(f"{each} ({why})" for each, why in tried.items()),
-            mend=f"install bubblewrap, or allow user namespaces; {CHOICE}=unsafe runs it without isolation",
+            mend=f"install bubblewrap or allow user namespaces; --unsafe-sandbox ({CHOICE}=unsafe) does without",
         )
     return found
 
