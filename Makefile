@@ -45,6 +45,8 @@ lint: venv
 
 bench: venv
 	$(BIN)/python benchmarks/masking.py
+	$(BIN)/python benchmarks/verifiers.py
+	$(BIN)/python benchmarks/sandbox.py
 	$(BIN)/python benchmarks/step_time.py
 	$(BIN)/python benchmarks/guidance.py --seeds 5
 
