@@ -38,14 +38,14 @@ def choices(text: str, letter: str) -> Iterator[tuple[int, int]]:
         left = text[max(0, start - 48) : start]
         if (
             CHOSEN.search(left)
-            or (before == "(" and after == ")" and not left[-2:-1].isalnum())
+            or (before == "(" and after == ")" and not left[-2:-1].isalpha())
             or (match[0] == letter and (WRAPPED.search(left) or not _is_name(letter, left, text[end : end + 16])))
         ):
             yield start, end
 
 
 def _is_name(letter: str, left: str, right: str) -> bool:
-    if left.endswith("(") and left[-2:-1].isalnum():  # `P(C)`
+    if left.endswith("(") and left[-2:-1].isalpha():  # `P(C)`
         return True
     if left.rstrip(" $")[-1:] in OPERATORS or right.lstrip(" $")[:1] in OPERATORS or right[:1] == "(":
         return True
