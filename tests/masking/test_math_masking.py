@@ -261,6 +261,8 @@ REVIEWED = [
     ("no C here, so C.", "C", "", "no [A1] here, so [A1]."),
     (r"$C = 2\pi r$, angle C, A dog, P(C)", "C", "", r"$C = [N1]\pi r$, angle C, A dog, P(C)"),
     ("A dog. It is A.", "A", "", "A dog. It is [A1]."),
+    ("", "\u222a", "", ""),
+    ("twenty(C), 5(C)", "C", "", "[N1]([A1]), [N2]([A1])"),
     ("the fifth or 5th term", "5th", "", "the [A1] or [A1] term"),
     ("the 3rd and third", "third", "", "the [A1] and [A1]"),
     ("500/ 2/5 = 200", "250", "500, 1/10 and two-fifths", "[N1]/ [N2]/[N3] = [N4]"),

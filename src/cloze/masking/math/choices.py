@@ -17,6 +17,7 @@ CHOSEN = re.compile(
     re.IGNORECASE,
 )
 WRAPPED = re.compile(r"(?:\\(?:text[a-z]*|math(?:rm|bf|sf|bb)|mbox)\s*\{\s*\(?|\*\*\(?|[\"\u201c])\Z")
+FUNCTION = re.compile(r"(?:(?<![A-Za-z])[A-Za-z]{1,2}|\\[A-Za-z]+|sin|cos|tan|log)\(\Z")
 OPERATORS = frozenset("=+-*/^_<>|{}\\&×·°'\u2019∠△!~\u2212")
 NAMED = frozenset(
     ["point", "vertex", "angle", "side", "line", "segment", "set", "event", "city", "town", "person", "player", "team",
@@ -38,14 +39,14 @@ def choices(text: str, letter: str) -> Iterator[tuple[int, int]]:
         left = text[max(0, start - 48) : start]
         if (
             CHOSEN.search(left)
-            or (before == "(" and after == ")" and not left[-2:-1].isalpha())
+            or (before == "(" and after == ")" and not FUNCTION.search(left))
             or (match[0] == letter and (WRAPPED.search(left) or not _is_name(letter, left, text[end : end + 16])))
         ):
             yield start, end
 
 
 def _is_name(letter: str, left: str, right: str) -> bool:
-    if left.endswith("(") and left[-2:-1].isalpha():  # `P(C)`
+    if FUNCTION.search(left):  # `P(C)`
         return True
     if left.rstrip(" $")[-1:] in OPERATORS or right.lstrip(" $")[:1] in OPERATORS or right[:1] == "(":
         return True

@@ -66,7 +66,7 @@ def read_goals(target: str, aliases: tuple[str, ...] = ()) -> Goals:
         else:
             texts.append(one)
             texts += _rank(one)
-            texts += [part.strip() for part in re.split(r"\\cup|∪", one) if part.strip() != one]
+            texts += [part.strip() for part in re.split(r"\\cup|∪", one) if part.strip() not in ("", one)]
             keys.update(_each(one))
     return Goals(frozenset(keys), tuple(dict.fromkeys(texts)), tuple(fractions))
 
